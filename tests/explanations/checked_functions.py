@@ -1,8 +1,9 @@
 """Functions of nDCG as the world writes them, and what `check` should find.
 
-`SLIPS` are written from the words of public reports, not from the table of slips. `KINDS` are minimal functions of what
-public code does, each with the verdict as `verdict` in test_check.py writes it: the status, the form, the first
-definition, and whether the order of ties is fixed. `MUTANTS` are right functions with one change that no library makes.
+`SLIPS` are written from the words of public reports, not from the table of slips. `KINDS` are
+minimal functions of what public code does, each with the verdict as `verdict` in test_check.py
+writes it: the status, the form, the first definition, and whether the order of ties is fixed.
+`MUTANTS` are right functions with one change that no library makes.
 """
 
 import math
@@ -123,7 +124,7 @@ def query_of(ranking: str, k: int | None = 3) -> Query:
     return Query(run, qrels, k, name=own_document)
 
 
-# --- Slips, as the threads describe them, of mappings ---
+# --- Slips, as the threads describe them, of mappings ---------------------------------------------
 
 CUT: Function = lambda run, qrels, k: grades(run, qrels)[:k]  # noqa: E731
 SLIPS: dict[str, Function] = {
@@ -202,7 +203,7 @@ SLIPS: dict[str, Function] = {
 }
 
 
-# --- Kinds of functions: every form, and what else public code does ---
+# --- Kinds of functions: every form, and what else public code does -------------------------------
 
 
 def first_hit(ids: Sequence[str], relevant: Iterable[str], k: int) -> float:
@@ -364,7 +365,7 @@ KINDS: dict[str, tuple[Function, str]] = {
     **{f"sets: {name}": each for name, each in SETS.items()},
 }
 
-# --- Idioms of public code: functions that are called in other ways ---
+# --- Idioms of public code: functions that are called in other ways -------------------------------
 
 
 def of_queries(y_true: Any, y_score: Any, query_ids: Any, k: int = 10) -> float:
@@ -522,7 +523,7 @@ IDIOMS: dict[str, tuple[Function, str]] = {
 }
 
 
-# --- Right functions with one change ---
+# --- Right functions with one change --------------------------------------------------------------
 
 
 def of_positions(ranks: Callable[[Any], Any]) -> Function:

@@ -1,4 +1,4 @@
-"""`check` finds the definition or the slip that a function computes, and the smallest ranking on which it differs."""
+"""`check` finds a function's definition or slip, and the smallest ranking on which it differs."""
 
 import functools
 import io
@@ -95,7 +95,10 @@ def test_labels_that_must_be_0_or_1_are_told() -> None:
     result = check(IDIOMS["labels of 0 and 1"][0])
     assert result.conventions
     assert result.is_binary
-    said = "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+    said = (
+        "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or "
+        "no score."
+    )
     assert said in result.notes
 
 
@@ -108,9 +111,7 @@ def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
     )
 
 
-def test_a_function_that_nothing_explains_is_said_to_take_other_arguments_and_no_convention_to_be_near() -> (
-    None
-):
+def test_a_function_that_nothing_explains_is_said_to_take_other_arguments() -> None:
     result = check(lambda one, other, k: sum(map(len, map(str, one))) / 7)
     assert (result.status, result.is_doubtful, result.matches) == (1, True, ())
     first, second, *others = result.remarks()
@@ -270,7 +271,7 @@ def raises_if(refuses: Callable[[Documents, Documents, int], bool]) -> Function:
 def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_convention(
     refuses: Callable[[Documents, Documents, int], bool], convention: str | None
 ) -> None:
-    """Of the first 200 rankings, 'short' raises on fewer than half, but on nearly all when those are asked again."""
+    """Of the first 200 rankings 'short' raises on fewer than half; asked again, on nearly all."""
     result = check(raises_if(refuses), form="mappings", convention=convention)
     assert 0 < result.answered < result.cases / 2
     assert (result.status, result.refused) == (3, True)
@@ -284,7 +285,10 @@ def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_conven
         r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
     )
     assert "computes the nDCG" not in str(result)
-    raised = rf"It raises ValueError: {result.cases - result.answered:,} of {result.cases:,} rankings, such as not such"
+    raised = (
+        rf"It raises ValueError: {result.cases - result.answered:,} of {result.cases:,} "
+        rf"rankings, such as not such"
+    )
     (note,) = (each for each in others if each.startswith(raised))
     assert " for run = {" in note
 
@@ -348,7 +352,7 @@ def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, s
 
 
 def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
-    """Under any hash seed: the query has twice as many relevant documents as the cutoff, and one is found."""
+    """Under any hash seed: twice as many relevant documents as the cutoff, and one is found."""
     first = [Query({"a": 1.0}, {"a": 1}, 10)]
     calls = (Call("sets", 2, order) for order in ((0, 1), (1, 0)))
     assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [
@@ -747,7 +751,7 @@ def test_a_function_that_gives_no_score_could_not_be_asked() -> None:
 
 
 def test_no_score_for_a_run_without_documents_is_not_held_against_a_function() -> None:
-    """It may leave such a query out of the mean, as pytrec_eval does if the query is missing from the run."""
+    """It may skip such a query, as pytrec_eval does if the query is missing from the run."""
     result = check(lambda run, qrels, k: usual(run, qrels, k) if run else None, form="mappings")
     assert "ranx" in result.conventions
     assert any(note.startswith("It returns None: ") for note in result.notes)

@@ -429,7 +429,10 @@ def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_c
     (nearest,) = ndcg.compute(**SEARCHED, **found.nearest.options, use_aggregator=False).values()
     assert nearest[:55] == pytest.approx(values[:55])
     assert found.disagreeing == tuple(missing)
-    nearest = f"The nearest combination is {found.nearest}: 5 queries differ from it: q55, q56, q57, q58, q59"
+    nearest = (
+        f"The nearest combination is {found.nearest}: 5 queries differ from it: q55, q56, q57, "
+        "q58, q59"
+    )
     assert nearest in str(found)
     assert found.in_common[0].startswith(
         f"5 of the 5 queries that differ from {found.nearest} have no place in the run"
@@ -439,7 +442,7 @@ def test_queries_that_differ_from_the_nearest_combination_are_named_with_their_c
 def test_the_nearest_combination_is_described_by_tied_and_by_empty_queries(
     ndcg: evaluate.Metric,
 ) -> None:
-    """Ties that are broken by something that is not in the data: the values of other queries agree."""
+    """Ties are broken by something that is not in the data; the values of other queries agree."""
     rng = np.random.default_rng(1)
     whole = {
         query: {each: round(score) for each, score in run.items()}
@@ -496,7 +499,8 @@ OWN_SLIPS = [
     pytest.param(slip, marks=[pytest.mark.slow] * (at % 4 > 0))
     for at, slip in enumerate(slip.name for slip in SLIPS if not slip.is_option)
 ]
-WITHOUT_EFFECT = {  # on these rankings, which have no ties, no scores of 0 and no documents named after queries
+# on these rankings, which have no ties, no scores of 0 and no documents named after queries
+WITHOUT_EFFECT = {
     "negative relevance removed",
     "run cut at k before everything else",
     "ties by ascending document id",

@@ -1,4 +1,4 @@
-"""Random rankings scored by random options: `explain` finds the options, and what it returns gives the score.
+"""Random rankings scored by random options: what `explain` finds gives the score.
 
 `FUZZ_MINUTES` asks for the long run.
 """
@@ -140,7 +140,7 @@ def are_close(some: list[float], others: list[float], tolerance: float) -> bool:
 
 
 def check(case: Case) -> tuple[int, list[Any], bool] | None:
-    """How much is returned, what of it does not give the score, and whether the options are among it.
+    """How much is returned, how much of it gives another score, and whether the options are there.
 
     None if the options give no score, or one that would be read as a percentage.
     """
@@ -194,7 +194,8 @@ def test_what_is_returned_gives_the_score_and_the_options_of_every_score_are_fou
         if cases >= CASES and time.monotonic() >= end:
             break
     print(
-        f"{cases:,} scores, {len(missed):,} of them not found; {returned:,} returned, {len(wrong):,} of them wrong"
+        f"{cases:,} scores, {len(missed):,} of them not found; {returned:,} returned, "
+        f"{len(wrong):,} of them wrong"
     )
     assert not wrong, wrong[:3]
     assert not missed, missed[:3]

@@ -1,4 +1,4 @@
-"""How reported scores are read: their digits, and the values of queries in files, pipes and mappings."""
+"""How reported scores are read: digits, and values of queries in files, pipes and mappings."""
 
 import gzip
 import json
@@ -173,7 +173,10 @@ def test_values_of_queries_match_to_half_a_unit_of_the_last_digit_and_what_32_bi
 
 
 RUN, QRELS = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0}}, {"a": {"x": 1}, "b": {"x": 0}}
-QUERIES = '{"queries": {"query": ["a", "b"], "nDCG": [0.9, 0.25], "nDCG@10": [0.75, null]}, "signature": "nDCG|v:1"}'
+QUERIES = (
+    '{"queries": {"query": ["a", "b"], "nDCG": [0.9, 0.25], "nDCG@10": [0.75, null]}, '
+    '"signature": "nDCG|v:1"}'
+)
 OF_ONE_MEASURE = {
     "trec_eval": "map    \ta\t0.1\nndcg_cut_10\ta\t0.75\nndcg_cut_10\tall\t0.5\nrunid\tall\tbm25\n",
     "ir_measures": "a\tnDCG@10\t0.75\nb\tnDCG@10\tNone\nall\tnDCG@10\t1",
@@ -181,11 +184,20 @@ OF_ONE_MEASURE = {
 }
 WITHOUT_NAMES = {"lines": "a 0.75\nb None\n", "table": "query_id;value\na ; 0.75\nb ; None\n"}
 OF_SEVERAL_MEASURES = {
-    "trec_eval": "ndcg\ta\t0.9\nndcg\tb\t0.25\nndcg\tall\t0.5\nndcg_cut_10\ta\t0.75\nndcg_cut_10\tall\t0.5\n",
-    "table": 'query_id,measure,value\n"a",nDCG,0.9\n"b",nDCG,0.25\n"a",nDCG@10,0.75\n"b",nDCG@10,None\n',
-    "score -q": "run\tquery\tnDCG\tnDCG@10\nbm25\ta\t0.9\t0.75\nbm25\tb\t0.25\t\nbm25\tall\t0.5\t0.5",
-    "score -q as JSON lines": '{"run": "bm25", "query": "a", "nDCG": 0.9, "nDCG@10": 0.75}\n'
-    '{"run": "bm25", "query": "b", "nDCG": 0.25, "nDCG@10": null}\n{"run": "bm25", "query": "all", "nDCG": 0.5}',
+    "trec_eval": (
+        "ndcg\ta\t0.9\nndcg\tb\t0.25\nndcg\tall\t0.5\nndcg_cut_10\ta\t0.75\nndcg_cut_10\tall\t0.5\n"
+    ),
+    "table": (
+        'query_id,measure,value\n"a",nDCG,0.9\n"b",nDCG,0.25\n"a",nDCG@10,0.75\n"b",nDCG@10,None\n'
+    ),
+    "score -q": (
+        "run\tquery\tnDCG\tnDCG@10\nbm25\ta\t0.9\t0.75\nbm25\tb\t0.25\t\nbm25\tall\t0.5\t0.5"
+    ),
+    "score -q as JSON lines": (
+        '{"run": "bm25", "query": "a", "nDCG": 0.9, "nDCG@10": 0.75}\n'
+        '{"run": "bm25", "query": "b", "nDCG": 0.25, "nDCG@10": null}\n'
+        '{"run": "bm25", "query": "all", "nDCG": 0.5}'
+    ),
     "score -q as JSON": QUERIES,
     "score -q of a run as JSON": f'{{"bm25": {QUERIES}}}',
 }
@@ -265,16 +277,29 @@ MTEB = {
 MEANS: dict[str, Any] = {
     "BEIR's file": json.dumps(BEIR, indent=4),
     "what BEIR returns": tuple(BEIR.values()),
-    "BEIR's log": "2026-11-28 14:26:48 - For evaluation, we ignore identical query and document ids\n"
-    "2026-11-28 14:26:48 - \n\n2026-11-28 14:26:48 - NDCG@1: 0.7500\n2026-11-28 14:26:48 - NDCG@10: 0.5921\n"
-    "2026-11-28 14:26:48 - \n\n2026-11-28 14:26:48 - MAP@1: 0.1000\n",
+    "BEIR's log": (
+        "2026-11-28 14:26:48 - For evaluation, we ignore identical query and document ids\n"
+        "2026-11-28 14:26:48 - \n\n"
+        "2026-11-28 14:26:48 - NDCG@1: 0.7500\n"
+        "2026-11-28 14:26:48 - NDCG@10: 0.5921\n"
+        "2026-11-28 14:26:48 - \n\n"
+        "2026-11-28 14:26:48 - MAP@1: 0.1000\n"
+    ),
     "MTEB's file": json.dumps(MTEB, indent=2),
     "a subset of MTEB": OF_SUBSET,
-    "trec_eval": "runid                 \tall\tbm25\nnum_q                 \tall\t2\nmap                   \tall\t0.2\n"
-    "ndcg_cut_1            \tall\t0.7500\nndcg_cut_10           \tall\t0.5921\n",
+    "trec_eval": (
+        "runid                 \tall\tbm25\n"
+        "num_q                 \tall\t2\n"
+        "map                   \tall\t0.2\n"
+        "ndcg_cut_1            \tall\t0.7500\n"
+        "ndcg_cut_10           \tall\t0.5921\n"
+    ),
     "ir_measures": "nDCG@1\t0.7500\nnDCG@10\t0.5921\nAP\t0.2000\n",
-    "ir_measures as JSON lines": '{"measure": "nDCG@1", "value": 0.75}\n{"measure": "nDCG@10", "value": 0.5921}\n'
-    '{"measure": "AP", "value": 0.2}',
+    "ir_measures as JSON lines": (
+        '{"measure": "nDCG@1", "value": 0.75}\n'
+        '{"measure": "nDCG@10", "value": 0.5921}\n'
+        '{"measure": "AP", "value": 0.2}'
+    ),
     "ranx": {"ndcg@1": 0.75, "ndcg@10": 0.5921, "map": 0.2},
 }
 
@@ -300,7 +325,10 @@ def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, con
 
 def test_several_subsets_or_splits_of_mteb_are_asked_about() -> None:
     several = {"dev": [OF_SUBSET], "test": [OF_SUBSET, {**OF_SUBSET, "hf_subset": "de"}]}
-    problem = "got: holds the values of dev/default and test/default and test/de; give those of one of these"
+    problem = (
+        "got: holds the values of dev/default and test/default and test/de; give those of one "
+        "of these"
+    )
     with pytest.raises(ValueError, match=f"^{problem}$"):
         Reported.read({**MTEB, "scores": several}, 10)
 
@@ -325,7 +353,12 @@ RANK_EVAL = {
     | of_elasticsearch("b", 0.0, NOTHING_RELEVANT),
     "failures": {},
 }
-GDEVAL = "runid,topic,ndcg@10,err@10\nbm25,a,0.75000,0.03750\nbm25,b,0.00000,0.1\nbm25,amean,0.37500,0.06875\n"
+GDEVAL = (
+    "runid,topic,ndcg@10,err@10\n"
+    "bm25,a,0.75000,0.03750\n"
+    "bm25,b,0.00000,0.1\n"
+    "bm25,amean,0.37500,0.06875\n"
+)
 OF_QUERIES: dict[str, Any] = {
     "Elasticsearch": RANK_EVAL,
     "Elasticsearch's JSON": json.dumps(RANK_EVAL, indent=1),

@@ -1,4 +1,4 @@
-"""The search of options: what it finds and says where options decide which queries count; matches by chance."""
+"""The search of options: its findings, options that decide which queries count, chance matches."""
 
 from typing import Any
 
@@ -111,9 +111,7 @@ def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
     assert predicted == pytest.approx(np.mean(counted), rel=0.1)
 
 
-def test_settings_with_the_same_scores_count_once_by_chance_and_those_with_more_changes_if_asked() -> (
-    None
-):
+def test_settings_with_the_same_scores_count_once_and_those_with_more_changes_if_asked() -> None:
     settings = tried([[0.51], [0.51], [0.52], [0.53], [np.nan]], [0, 1, 1, 2, 0])
     evidence = [Evidence(np.array([0.5]), 0.005, 0.005)]
     by_chance = [settings.by_chance(evidence, most) for most in (0, 1, 2)]

@@ -98,7 +98,7 @@ def test_two_slips_at_once_are_one_after_the_other() -> None:
     assert float(both.scores(Queries([query]), {})[0]) == pytest.approx(LOG[1])
 
 
-# --- docs/slips.md ---------------------------------------------------------------------------------------------------
+# --- docs/slips.md --------------------------------------------------------------------------------
 
 PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8")
 ROWS = re.findall(

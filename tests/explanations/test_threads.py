@@ -1,6 +1,7 @@
-"""The scores in public reports of wrong nDCG: the wrong score by the slip, the right one by the metric.
+"""Scores in public reports of wrong nDCG: the wrong one by the slip, the right one by the metric.
 
-Of several reports of a slip, those are here that show something new: a cutoff, an option, unretrieved documents.
+Of several reports of a slip, those are here that show something new: a cutoff, an option,
+unretrieved documents.
 """
 
 import math
@@ -22,7 +23,8 @@ DEEP = LOG[1] + 3 * LOG[2]
 PAGE = (ROOT / "docs" / "slips.md").read_text(encoding="utf-8").splitlines()
 
 
-# the slip, the thread, the ranking as in docs/slips.md, the cutoff, options, the reported and the right score
+# the slip, the thread, the ranking as in docs/slips.md, the cutoff, options, the reported and the
+# right score
 @pytest.mark.parametrize(
     ("slip", "thread", "ranking", "k", "options", "wrong", "right"),
     [
@@ -202,7 +204,7 @@ def score(
 
 
 def test_negative_relevance_makes_a_score_of_hundreds() -> None:
-    """scikit-learn/scikit-learn#17639: 396.03, from an ideal DCG that is nearly 0; the labels are shown to 2 digits."""
+    """scikit-learn/scikit-learn#17639: 396.03, from an ideal DCG of nearly 0 and rounded labels."""
     run = dict(zip("abcde", [0.07, 0.31, 0.75, 0.33, 0.27], strict=True))
     qrels = dict(zip("abcde", [-0.89, -0.53, -0.47, 0.39, 0.56], strict=True))
     assert abs(score(run, qrels, "IDCG", negative_relevance="keep")) < 0.01
