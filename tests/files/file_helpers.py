@@ -1,4 +1,4 @@
-"""What the tests of files share: a run and qrels, one ranking in every format, and how files are rejected."""
+"""Shared by the tests of files: a run and qrels, one ranking in every format, and refusals."""
 
 import math
 import os
@@ -69,7 +69,7 @@ def assert_refused(kind: str, path: Path, *places: str) -> None:
 
 
 def piped(content: bytes, path: Path, keep: bool = False) -> threading.Thread:
-    """Makes a named pipe that is there for one reader, unless it is kept: a second one would wait for ever."""
+    """Makes a named pipe for one reader, unless it is kept: a second one would wait for ever."""
     os.mkfifo(path)
 
     def write_once() -> None:
@@ -87,7 +87,7 @@ def piped(content: bytes, path: Path, keep: bool = False) -> threading.Thread:
 
 
 def refused_by_metric(metric: Metric, kind: str, path: Path) -> str:
-    """The message that the metric refuses the file with, as it does everywhere; its other file is in order."""
+    """The message that the metric refuses the file with everywhere; its other file is in order."""
     sides = {"predictions": path.with_name("good.run"), "references": path.with_name("good.qrels")}
     for side, text in zip(sides.values(), (RUN, QRELS), strict=True):
         side.write_text(text)

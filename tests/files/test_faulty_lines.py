@@ -1,7 +1,7 @@
 """The first fault of a TREC file is named by its line, wherever it is.
 
-tests/errors has the faults; test_fuzz_files.py has random ones among skipped lines, carriage returns, and ids of every
-length.
+tests/errors has the faults; test_fuzz_files.py has random ones among skipped lines, carriage
+returns, and ids of every length.
 """
 
 import gzip

@@ -196,7 +196,10 @@ def test_words_that_name_columns_may_be_ids(ndcg: Metric, write: Write, rankings
 NAMED_BY_OTHERS = {
     "comma.csv": b"member,film,stars\nann,alien,2.5\nbob,brazil,-1\n",
     "tab.tsv": b"member\tfilm\tstars\nann\talien\t2.5\nbob\tbrazil\t-1\n",
-    "lines.jsonl": b'{"member":"ann","film":"alien","stars":2.5}\n{"member":"bob","film":"brazil","stars":-1}\n',
+    "lines.jsonl": (
+        b'{"member":"ann","film":"alien","stars":2.5}\n'
+        b'{"member":"bob","film":"brazil","stars":-1}\n'
+    ),
     "table.parquet": as_parquet(
         pa.table({"member": ["ann", "bob"], "film": ["alien", "brazil"], "stars": [2.5, -1]})
     ),

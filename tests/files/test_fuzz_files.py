@@ -1,4 +1,4 @@
-"""Any TREC files, however they are cut and whatever they come through: the number of a slow reader, or its error.
+"""Any TREC files, however they are cut and read, give the number or the error of a slow reader.
 
 `make fuzz` runs it for as long as FUZZ_MINUTES says; the suite for a hundred cases.
 """
@@ -70,7 +70,7 @@ def is_row(cells: list[bytes], widths: set[int]) -> bool:
 
 
 def widths_of(content: bytes, kind: str) -> set[int]:
-    """How many columns a row may have: as many as the first line, or, if all begin with #, as most of the rows."""
+    """How many columns a row may have: as the first line, or most rows if all begin with #."""
     if kind == "run":
         return set(range(6, 99))
     lines = list(map(cells_of, content.removeprefix(BYTE_ORDER_MARK).split(b"\n")))

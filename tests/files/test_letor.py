@@ -18,7 +18,10 @@ from hypothesis import strategies as st
 from ndcg import compare, compute, documents, explain, read_qrels, report
 from ndcg.shell import command_line
 
-ROWS = "# of a model\n2 qid:10 1:0.3 2:1 # d7\n0 qid:11 1:.2\n1 qid:10\n\n1.5\tqid:11 1:4 # d1\r\n0 qid:10 3:1\n"
+ROWS = (
+    "# of a model\n2 qid:10 1:0.3 2:1 # d7\n0 qid:11 1:.2\n1 qid:10\n\n1.5\tqid:11 1:4 # "
+    "d1\r\n0 qid:10 3:1\n"
+)
 SCORES = [0.5, 0.9, 0.7, 0.1, 0.2]
 LABELS = {"10": {"0": 2.0, "2": 1.0, "4": 0.0}, "11": {"1": 0.0, "3": 1.5}}
 RUN = {query: {row: SCORES[int(row)] for row in of} for query, of in LABELS.items()}

@@ -1,6 +1,7 @@
-"""Every common way to write TREC files and CSV is read: layouts, comments, spellings of numbers, ids of any text.
+"""TREC files and CSV as people write them: layouts, comments, spellings of numbers, any ids.
 
-test_fuzz_files.py reads random files in chunks of any size, from pipes and compressed, as a slow reader does.
+test_fuzz_files.py reads random files in chunks of any size, from pipes and compressed, as a slow
+reader does.
 """
 
 import math
