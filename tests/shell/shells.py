@@ -1,4 +1,4 @@
-"""Shared by the tests of the command line: runs, a folder with their files, and ways to run commands there."""
+"""Shared by the tests of the command line: runs, their files in a folder, and running commands."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def trec(mapping: dict[str, dict[str, Any]], kind: str) -> str:
 
 
 def write(**sides: dict[str, dict[str, Any]]) -> None:
-    """Write TREC files by their names into the current folder: runs, or judgments if the name ends in qrels."""
+    """Write TREC files into the current folder: judgments if a name ends in qrels, else runs."""
     for name, mapping in sides.items():
         Path(f"{name}.txt").write_text(trec(mapping, "qrels" if name.endswith("qrels") else "run"))
 

@@ -1,4 +1,4 @@
-"""`ndcg check` imports a function, says which nDCG it computes, and ends with the status that its help promises."""
+"""`ndcg check` imports a function, names the nDCG it computes, and exits as its help says."""
 
 import json
 import random

@@ -84,7 +84,8 @@ def test_the_status_is_that_of_the_process_whose_reader_stops_early_or_is_closed
     shell: Shell,
 ) -> None:
     found = shell(
-        f"ndcg {GATE} | head -1; echo ${{PIPESTATUS[0]}}; ndcg --help | head -1; ndcg {GATE} >&-; echo $?"
+        f"ndcg {GATE} | head -1; echo ${{PIPESTATUS[0]}}; ndcg --help | head -1; ndcg {GATE} >&-; "
+        "echo $?"
     )
     measure, piped, usage, closed = found.stdout.splitlines()
     assert (measure.split()[0], piped, usage.split()[0], closed) == ("measure", "1", "usage:", "1")
@@ -124,7 +125,7 @@ def test_too_little_memory_is_no_bug(call: Call, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(autouse=True, scope="module")
 def interrupts() -> Iterator[None]:
-    """Let interrupts come, here and in processes begun here, also if a shell that runs the tests ignores them."""
+    """Let interrupts come, here and in new processes, even if the tests' shell ignores them."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -170,7 +171,8 @@ for module, error, before in (
 def test_an_interrupt_has_status_130_whatever_a_library_makes_of_it(
     environment: dict[str, str], folder: Path
 ) -> None:
-    # from 3.12 on, Python warns when it forks while threads run, as those that NumPy and pyarrow start
+    # from 3.12 on, Python warns when it forks while threads run, as those that NumPy and pyarrow
+    # start
     command = [sys.executable, "-W", "ignore:This process:DeprecationWarning", "-c", INTERRUPTED]
     process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert (process.returncode, process.stderr, process.stdout.split()) == (0, "", ["130"] * 4)
@@ -236,7 +238,7 @@ CONSOLE = {
 def test_a_page_shows_what_its_commands_print(
     call: Call, shell: Shell, folder: Path, page: str
 ) -> None:
-    """The ndcg of each line runs in this process, and the rest of the line in bash with the output of the ndcg."""
+    """Each line's ndcg runs in this process, the rest of the line in bash with its output."""
     assert CONSOLE[page]
     for block in CONSOLE[page]:
         printed = ""

@@ -77,7 +77,10 @@ LESS = {"baseline": "main", "alternative": "less", "corrected_over": "all"}
     ("command", "how"),
     [
         (
-            "qrels.txt main.txt worse.txt -k 3,5 --seed 3 --confidence 0.9 --alternative less --corrected-over all",
+            (
+                "qrels.txt main.txt worse.txt -k 3,5 --seed 3 --confidence 0.9 --alternative less "
+                "--corrected-over all"
+            ),
             {"k": [3, 5], "seed": 3, "confidence": 0.9, **LESS},
         ),
         ("qrels.txt main.txt worse.txt other.txt --pairs all", {}),
@@ -315,15 +318,18 @@ def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
     negative = {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
     write(qrels=QRELS | negative, few=MAIN | {"q3": {"d0": 1}})
     problem = (
-        f"qrels.txt: line {3 * 12 + 5}: query 'q3', document 'd4': the relevance -1 is negative; --ignore-index -1 "
-        "removes padding; --negative-relevance clip counts it as gain 0, as --convention trec_eval does, "
-        "--negative-relevance keep as it is\n"
+        f"qrels.txt: line {3 * 12 + 5}: query 'q3', document 'd4': the relevance -1 is negative; "
+        "--ignore-index -1 removes padding; --negative-relevance clip counts it as gain 0, as "
+        "--convention trec_eval does, --negative-relevance keep as it is\n"
     )
     for command in (
         "score qrels.txt few.txt main.txt",
         "compare qrels.txt main.txt few.txt",
         "audit qrels.txt few.txt",
-        "gate qrels.txt main.txt few.txt --missing empty --convention trec_eval --negative-relevance raise",
+        (
+            "gate qrels.txt main.txt few.txt --missing empty --convention trec_eval "
+            "--negative-relevance raise"
+        ),
     ):
         assert call(command) == (2, "", f"ndcg {command.split()[0]}: {problem}")
     for name, excluded in (("all.json", negative), ("some.json", ("q3", "q30"))):
@@ -370,7 +376,8 @@ def test_audit_counts_the_judgments_behind_a_score(call: Call, folder: Path, ndc
 
 
 def test_explain_names_the_convention_that_gives_a_score(call: Call, ndcg: Metric) -> None:
-    number = f"{ndcg.compute(predictions=MAIN, references=QRELS, k=5, convention='lightgbm')['nDCG@5']:.6f}"
+    scores = ndcg.compute(predictions=MAIN, references=QRELS, k=5, convention="lightgbm")
+    number = f"{scores['nDCG@5']:.6f}"
     command = f"explain qrels.txt main.txt -k 5 --got {number}"
     found = ndcg.explain(predictions=MAIN, references=QRELS, k=5, got=number)
     assert json.loads(call(f"{command} -o json")[1]) == json.loads(json.dumps(found.to_dict()))

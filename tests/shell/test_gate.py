@@ -1,4 +1,4 @@
-"""The gate fails if a run is worse, never by chance alone, and takes no baseline that it cannot trust."""
+"""The gate fails if a run is worse, never by chance alone, and takes no doubtful baseline."""
 
 import gzip
 import json
@@ -283,7 +283,10 @@ def test_without_a_baseline_no_query_may_be_missing(
 ) -> None:
     write(part={query: MAIN[query] for query in QUERIES[2:]})
     command = f"gate qrels.txt part.txt --convention {convention} --at-least 0.1"
-    problem = "part.txt: is missing 2 queries ('q0', 'q1') of qrels.txt; --missing empty counts them as 0, "
+    problem = (
+        "part.txt: is missing 2 queries ('q0', 'q1') of qrels.txt; --missing empty counts them "
+        "as 0, "
+    )
     assert call(command) == (2, "", f"ndcg gate: {problem}--missing skip skips them\n")
     for missing, queries in (("empty", 40), ("skip", 38)):
         (row,) = json.loads(call(f"{command} --missing {missing} -o json")[1])["means"]
@@ -411,7 +414,7 @@ def test_a_run_that_is_missing_queries_of_the_baseline_never_passes(
 def test_a_query_with_an_empty_list_is_not_missing(
     call: Call, folder: Path, baseline: str, options: str
 ) -> None:
-    """As in `ndcg score`: it counts as 0, also with --missing skip, which a query that is missing does not."""
+    """As in `ndcg score`: it counts as 0, even with --missing skip, unlike a missing query."""
     empty = {**MAIN, "q0": {}, "q1": {}}
     (folder / "empty.json").write_text(json.dumps(empty))
     save(call, options)
@@ -462,12 +465,15 @@ def test_a_gate_that_cannot_fail_is_rejected(
     status, printed, said = call(f"{GATE} {options}")
     assert (status, printed) == (2, "")  # .5 ** 4 is more than .05
     assert (
-        "with 4 ranked queries no drop can be significant at this level, so the gate could never fail"
-        in said
-    )
+        "with 4 ranked queries no drop can be significant at this level, so the gate could "
+        "never fail"
+    ) in said
 
 
-WHOLE = "is not the result of one run, whole and unchanged, as saved by ndcg score -o json; save it again\n"
+WHOLE = (
+    "is not the result of one run, whole and unchanged, as saved by ndcg score -o json; save "
+    "it again\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -499,7 +505,10 @@ def test_a_damaged_saved_result_is_not_a_baseline(
 def test_a_saved_result_is_not_a_run(call: Call) -> None:
     save(call, name="one.json")
     save(call, runs="main.txt worse.txt", name="two.json")
-    several = "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to compare with"
+    several = (
+        "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to "
+        "compare with"
+    )
     assert call("gate qrels.txt two.json worse.txt") == (2, "", f"ndcg gate: {several}\n")
     problem = "is a saved result, which holds no documents; give the file that was scored"
     for name in ("one.json", "two.json"):
