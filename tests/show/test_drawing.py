@@ -43,7 +43,7 @@ def labels(axes: Any) -> list[str]:
 
 
 def marks(axes: Any) -> list[tuple[float, float, float, float, bool]]:
-    """The marks of axes: height, lower end of the interval, dot, upper end, and whether it is filled."""
+    """The marks of axes: height, interval's lower end, dot, upper end, and if it is filled."""
     dots = [
         at
         for at, line in enumerate(axes.lines)

@@ -1,4 +1,4 @@
-"""Every result is shown as text, Markdown, HTML, LaTeX and on a terminal with the same figures, whatever its names."""
+"""Text, Markdown, HTML, LaTeX and terminal show the same figures of a result, for any names."""
 
 import doctest
 import itertools
@@ -40,9 +40,10 @@ def test_the_tables_hold_the_figures(shown: tuple[Any, Any]) -> None:
 def test_latex_has_a_caption_the_signature_and_names_as_they_are(shown: tuple[Any, Any]) -> None:
     lines = shown[1].to_latex().splitlines()
     caption = (
-        r"\caption{nDCG@3, nDCG@10, DCG@3, DCG@10 of 60 queries. Bold: the highest. Superscripts: the systems that "
-        "one is better than, by letter (paired randomization test, $p < 0.05$, corrected by Holm for 3 pairs of a "
-        "measure).}"
+        r"\caption{nDCG@3, nDCG@10, DCG@3, DCG@10 of 60 queries. Bold: the highest. Superscripts: "
+        r"the systems that "
+        "one is better than, by letter (paired randomization test, $p < 0.05$, corrected by Holm "
+        "for 3 pairs of a measure).}"
     )
     assert caption in lines
     assert f"% {shown[1].signature}" in lines
