@@ -1,4 +1,4 @@
-"""Reports on the same queries are compared as by `compare`, on different ones as by SciPy; others are rejected."""
+"""Reports on the same queries are compared as by `compare`, on different ones as by SciPy."""
 
 import json
 from pathlib import Path
@@ -31,7 +31,7 @@ def read_again(found: Any) -> Any:
 def test_reports_of_the_same_queries_have_the_figures_of_compare(
     ndcg: Metric, data: st.DataObject
 ) -> None:
-    """To the last bit, over formats of queries, ties, weights, slices, missing documents, measures and tests."""
+    """To the bit, over formats, ties, weights, slices, missing documents, measures and tests."""
 
     def draw(*values: Any) -> Any:
         return data.draw(st.sampled_from(values))
@@ -76,7 +76,7 @@ def test_reports_of_the_same_queries_have_the_figures_of_compare(
 
 
 def samples(ndcg: Metric, *values: Any, **options: Any) -> dict[str, Any]:
-    """Reports of queries with these nDCG@1: each has a document with the value as its gain, beside one with 1."""
+    """Reports of queries with these nDCG@1: a document with this gain beside one with gain 1."""
     return {
         name: ndcg.report(
             predictions=[[2, 1]] * len(each),
@@ -223,7 +223,10 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
             report,
             7,
             True,
-            ".*must be a report, the result of its to_dict, or the path of a JSON file with .*; got 7",
+            (
+                ".*must be a report, the result of its to_dict, or the path of a JSON file with "
+                ".*; got 7"
+            ),
         ),
         (
             weighted,

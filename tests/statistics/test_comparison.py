@@ -1,4 +1,4 @@
-"""Comparisons have the scores of `compute`, name the queries that differ most, and reject what has no answer."""
+"""Comparisons have the scores of `compute`, and name the queries that differ most."""
 
 import io
 import itertools

@@ -1,4 +1,4 @@
-"""Each query has its counts of documents, its value in the best, worst and a random order, and its id, or no value."""
+"""Each query has counts of documents, its value and the best, worst and random one, and its id."""
 
 import itertools
 import json
@@ -135,10 +135,16 @@ def test_a_report_counts_the_judgments_behind_the_scores(ndcg: Metric) -> None:
     ranked = {name: (score.ranked, score.unjudged) for name, score in report.scores.items()}
     assert ranked == {"nDCG@1": (3, 0.0), "nDCG@2": (6, 1.0), "nDCG@5": (8, 1.0)}
     notes = (
-        '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips them.',
+        (
+            '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips '
+            "them."
+        ),
         "1 other query has fewer than 5 retrieved documents and lacks judged ones.",
         "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents.",
-        "Few queries (4): below 10, intervals and tests may be wrong more often than their levels say.",
+        (
+            "Few queries (4): below 10, intervals and tests may be wrong more often than their "
+            "levels say."
+        ),
     )
     assert report.notes[:4] == notes
     assert "\n".join(notes[2:]) in str(report)

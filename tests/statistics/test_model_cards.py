@@ -1,4 +1,4 @@
-"""Scores in model cards, `.eval_results`, files of `evaluate.save` and trackers, written and read back."""
+"""Scores in model cards, `.eval_results`, files of `evaluate.save` and trackers, read back."""
 
 import json
 import math

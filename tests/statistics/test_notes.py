@@ -1,4 +1,4 @@
-"""A result notes what makes it doubtful: few queries, missing rankings, p-values that cannot be small, chance."""
+"""A result notes its doubts: few queries, missing rankings, p-values with a floor, chance."""
 
 import json
 import math
@@ -30,7 +30,10 @@ def test_few_queries_are_noted(
         RELEVANCE[:queries] * (np.arange(queries) < 9)[:, np.newaxis]
     )  # nothing is relevant to the others
     systems = {name: SYSTEMS[name][:queries] for name in ("bm25", "dense")}
-    few = f"Few queries ({number}): below 10, intervals and tests may be wrong more often than their levels say."
+    few = (
+        f"Few queries ({number}): below 10, intervals and tests may be wrong more often than "
+        "their levels say."
+    )
     expected = [] if number is None else [few]
     for found in (
         ndcg.report(predictions=systems["bm25"], references=references, **options),
@@ -158,8 +161,10 @@ def test_too_few_permutations_for_many_pairs_are_noted(ndcg: Metric) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
     pairs = [pair._replace(p=0.5, p_holm=1.0, permutations=10_000)] * 528
     (note,) = notes_on_tests(pairs, room.Testing(), None)
-    assert note.endswith("with this number of permutations, p corrected for 528 is at least 0.0528. A significant "
-                         "result needs fewer pairs, as with a baseline.")  # fmt: skip
+    assert note.endswith(
+        "with this number of permutations, p corrected for 528 is at least 0.0528. A significant "
+        "result needs fewer pairs, as with a baseline."
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +175,10 @@ def test_p_values_too_near_to_the_level_are_noted(
 ) -> None:
     (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
     p = 0.05 + standard_errors * math.sqrt(0.05 * 0.95 / 2**20)
-    note = "1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations might put them on the "
+    note = (
+        "1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations "
+        "might put them on the "
+    )
     found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
     assert found == [f"{note}other side."] * noted
 

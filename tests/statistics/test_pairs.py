@@ -1,4 +1,4 @@
-"""Every figure of a pair of systems follows from its definition, for every alternative, correction, weight and size."""
+"""Every figure of a pair of systems follows from its definition, for all options and sizes."""
 
 import json
 from typing import Any
@@ -197,7 +197,7 @@ def test_holm_corrects_the_pairs_of_a_family_together(
 def test_the_corrected_interval_and_the_corrected_p_value_agree(
     ndcg: Metric, data: st.DataObject
 ) -> None:
-    """Over systems, queries, ties, weights, slices, alternatives, margins, corrections and confidences."""
+    """Over systems, queries, ties, weights, slices, alternatives, margins and corrections."""
 
     def draw(*values: Any) -> Any:
         return data.draw(st.sampled_from(values))

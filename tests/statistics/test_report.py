@@ -1,4 +1,4 @@
-"""A report has the scores of `compute` with their intervals, says of how many queries each is, and rejects the rest."""
+"""A report has the scores of `compute` with intervals, and says how many queries they are of."""
 
 import itertools
 import json
@@ -105,7 +105,8 @@ def test_any_number_of_threads_gives_the_same_report() -> None:
         from ndcg import compare, report
         rng = np.random.default_rng(0)
         relevance = rng.integers(0, 3, (20_011, 10))
-        systems = {name: np.round(relevance + rng.normal(0, 1, relevance.shape), 1) for name in "ab"}
+        noise = {name: rng.normal(0, 1, relevance.shape) for name in "ab"}
+        systems = {name: np.round(relevance + noise[name], 1) for name in "ab"}
         alone = report(predictions=systems["a"], references=relevance, k=[5, 10])
         both = compare(systems=systems, references=relevance, k=[5, 10])
         print(json.dumps([alone.to_dict(), both.to_dict()]))

@@ -1,4 +1,4 @@
-"""Results saved as JSON are read back whole: what 2.x saved is computed again from the values of the queries."""
+"""Results saved as JSON are read back whole; what 2.x saved is computed again from its queries."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Intervals, p-values and power are those of SciPy, with weights, at any size of values, and in each slice.
+"""Intervals, p-values and power agree with SciPy: with weights, at any size, and in each slice.
 
 How often intervals hold the true value and tests err is measured by `make simulations`.
 """
@@ -69,7 +69,8 @@ def test_the_interval_of_a_mean_has_the_means_that_are_likely_with_their_varianc
         mean, variance = value.mean(), value.var(ddof=1) / 15
         t = scipy.stats.t.ppf(0.975, 14 / (1 - variance / (mean * (1 - mean) / 15)))
         rise, fall = 1 / mean, 1 / (1 - mean)
-        # how fast the variance rises with the mean, as in an exponential family: third cumulant by squared variance
+        # how fast the variance rises with the mean, as in an exponential family: third cumulant by
+        # squared variance
         slope = ((value - mean) ** 3).mean() / value.var() ** 2
         found = intervals(Sample.of(value[np.newaxis]))
         shapes = [(rise, fall), (max(rise, fall + slope), max(fall, rise - slope))]
@@ -341,7 +342,7 @@ def test_systems_that_always_differ_alike_do_differ_and_the_same_system_does_not
 
 
 def power_of_a_t_test(effect: float, queries: int, two_sided: bool) -> float:
-    """How often a paired t-test at the 5% level finds a mean of this number of standard deviations."""
+    """How often a paired t-test at 5% finds a mean of this many standard deviations."""
     critical = scipy.stats.t.ppf(0.975 if two_sided else 0.95, queries - 1)
     return float(scipy.stats.nct.sf(critical, queries - 1, effect * math.sqrt(queries)))
 

@@ -1,4 +1,4 @@
-"""The mean of slices: each slice counts the same, the variances of independent means add, and None is no slice."""
+"""The mean of slices: each counts the same, variances add, and None is no slice."""
 
 import itertools
 import json
