@@ -1,4 +1,4 @@
-"""Shared by all tests: caches of their own, no network, and the metric loaded as a user loads it."""
+"""What all tests share: caches, no network, and the metric loaded as a user loads it."""
 
 import os
 import shutil
@@ -104,11 +104,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(problem)
 
 
-# `make check` puts libraries whose requirements clash into a folder: last on the path, so that they hide no other.
+# `make check` puts libraries whose requirements clash into a folder: last on the path, so that they
+# hide no other.
 LIBRARIES = Path(sys.prefix) / "libraries"
 sys.path.append(str(LIBRARIES))
 
-# Python 3.13 has PyTorch only with gigabytes of CUDA: tests that need one of these are skipped there.
+# Python 3.13 has PyTorch only with gigabytes of CUDA: tests that need one of these are skipped
+# there.
 TORCH = ("accelerate", "ignite", "sentence_transformers", "torch", "torchmetrics", "transformers")
 MISSING = {name for name in TORCH if find_spec(name) is None}
 if not LIBRARIES.exists():
@@ -128,7 +130,7 @@ if not LIBRARIES.exists():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call() -> Generator[None, Any, Any]:
-    """Skip a test that imports PyTorch, a library on top of it or one of the folder, if it is not installed."""
+    """Skip a test that imports PyTorch, a library on top of it or one of the folder, if missing."""
     try:
         return (yield)
     except ModuleNotFoundError as error:
@@ -162,11 +164,12 @@ class Processes:
         return self.start(script, **names).output()
 
     def start_example(self, name: str, folder: Path) -> forks.Fork:
-        """Run an example in a folder as a script, on a wide terminal without colors, where any warning is an error."""
+        """Run an example as a script on a wide terminal without colors; any warning is an error."""
         return self.start(
             """
             import os, runpy, tempfile, warnings
-            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1", "OMP_NUM_THREADS": "1", "TMPDIR": folder}
+            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1"}
+            os.environ |= {"OMP_NUM_THREADS": "1", "TMPDIR": folder}
             os.chdir(folder)
             tempfile.tempdir = None
             warnings.simplefilter("error")
@@ -193,7 +196,7 @@ def processes(tmp_path: Path, _fork_server: None) -> Iterator[Processes]:
 
 @cache
 def spark_session() -> Any:
-    """Spark on two cores, whose workers find neither evaluate nor datasets nor pandas, as on a cluster."""
+    """Spark on two cores; as on a cluster, workers find no evaluate, datasets or pandas."""
     from pyspark.sql import SparkSession
 
     bare = CACHE / "bare"
@@ -227,7 +230,8 @@ def spark_session() -> Any:
 def ndcg(request: pytest.FixtureRequest) -> evaluate.EvaluationModule:
     """The metric, for tests that compute at once and leave nothing in it.
 
-    Tests of the package's modules get the class of the package, all others the metric that evaluate loads.
+    Tests of the package's modules get the class of the package, all others the metric that evaluate
+    loads.
     """
     return NDCG() if request.path.parent.name in FOLDERS else METRIC
 

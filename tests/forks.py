@@ -1,7 +1,8 @@
 """Processes for tests: scripts that run in forks of a server that has already imported evaluate.
 
-A new interpreter needs seconds to import evaluate, a fork next to none. The server starts once, before
-any thread does. Tests meet these processes at points that the scripts name instead of waiting for a time.
+A new interpreter needs seconds to import evaluate, a fork next to none. The server starts once,
+before any thread does. Tests meet these processes at points that the scripts name instead of
+waiting for a time.
 """
 
 import io
@@ -58,7 +59,7 @@ class Fork:
         return printed.strip()
 
     def await_death(self) -> int | None:
-        """Wait until the process is dead and return its exit code: minus the signal that killed it."""
+        """Wait until the process is dead; return its exit code, minus the signal that killed it."""
         self.process.join(FOREVER)
         return self.process.exitcode
 

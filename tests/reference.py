@@ -1,4 +1,6 @@
-"""The measure by the book, one document at a time, in exact fractions: slow, and obvious; random rankings for it;
+"""The measure by the book, a document at a time in exact fractions: slow, and obvious.
+
+With random rankings for it, and an example's numbers.
 and an example's numbers.
 """
 
@@ -93,7 +95,7 @@ def slow_scores(
     }
 
 
-# --- Each option beside its meaning: what the metric is given, and what the slow reference calls ----------------------
+# --- Each option beside its meaning: what the metric is given, and what the slow reference calls --
 
 TIES = ("average", "first", "last", "best", "worst")
 GAINS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
@@ -114,7 +116,7 @@ DISCOUNTS: dict[str, tuple[Any, Callable[[int, float], float]]] = {
 LOG_BASES = st.sampled_from([2, math.e, 10, 1.5, 0.5])
 
 
-# --- Random rankings -------------------------------------------------------------------------------------------------
+# --- Random rankings ------------------------------------------------------------------------------
 
 Shape = tuple[int, int]
 Document = tuple[
@@ -178,7 +180,8 @@ def cast(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     info: Any = np.iinfo(dtype) if np.dtype(dtype).kind in "iu" else np.finfo(dtype)
     if np.dtype(dtype).kind in "iu":
         values = np.rint(values)
-        # float64 has no 2**63 - 1; and scikit-learn negates scores, which the lowest integer does not survive
+        # float64 has no 2**63 - 1; and scikit-learn negates scores, which the lowest integer does
+        # not survive
         return (
             np.clip(values, -(2.0**62), 2.0**62)
             .clip(-float(info.max), float(info.max))
@@ -195,7 +198,7 @@ def arrays(
     queries: st.SearchStrategy[int],
     graded: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The relevance and score of queries of one length, of several types and distributions; or grades from 0 to 4."""
+    """Relevance and score of queries of one length, in several types and distributions."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(queries), draw(documents)
     dtype = draw(st.sampled_from([np.float64, np.float32, np.float16, np.int64, np.int32]))
@@ -222,7 +225,7 @@ def rankings(
     graded: bool = False,
     negative: bool = False,
 ) -> list[list[Document]]:
-    """Queries of several lengths, of which documents are not judged, not retrieved or judged below 0."""
+    """Queries of several lengths; documents may be unjudged, unretrieved or judged below 0."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     unjudged, unretrieved = (draw(st.sampled_from([0.0, 0.02, 0.3, 0.97, 1.0])) for _ in range(2))
     found = []

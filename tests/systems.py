@@ -1,4 +1,4 @@
-"""Shared by the tests of statistics: small rankings, generated systems, and a report and a comparison to show."""
+"""Shared by the tests of statistics: small rankings, systems, a report and a comparison to show."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ import evaluate
 import numpy as np
 import pytest
 
-# Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2 and a relevant one
-# that was not retrieved, query 3 was not retrieved at all.
+# Query 0 is tied at rank 1, query 1 has nothing relevant, query 2 an unjudged document at rank 2
+# and a relevant one that was not retrieved, query 3 was not retrieved at all.
 PREDICTIONS = [[3, 3, 1], [1, 2], [0.9, 0.8, 0.7, None], [None, None]]
 
 REFERENCES = [[2, 0, 1], [0, 0], [1, None, 0, 2], [1, 0]]

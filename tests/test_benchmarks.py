@@ -12,7 +12,8 @@ import pytest
 pytestmark = pytest.mark.slow
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 ROOT = BENCHMARKS.parent
-KERNEL = "    values = {measure: np.empty(shape) for measure in measures}\n"  # the kernel has one such line
+# The kernel has one such line.
+KERNEL = "    values = {measure: np.empty(shape) for measure in measures}\n"
 SLOWER = f"{KERNEL}    __import__('time').sleep(.2)\n"
 ALWAYS = ("kernel", "kernel, 1 thread", "compute", "add_batch", "stock evaluate", "sklearn")
 

@@ -1,4 +1,4 @@
-"""The project around the code: versions, make targets, the front matter, tracked files, docstrings, imports."""
+"""The project around the code: versions, make targets, front matter, files, docstrings, imports."""
 
 import ast
 import doctest
@@ -38,7 +38,7 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def imported(path: Path) -> set[str]:
-    """The modules that a module imports, wherever in it; a dot for each folder up of those by a relative path."""
+    """The modules that a module imports anywhere; a dot for each folder up if relative."""
     statements = list(ast.walk(parsed(path)))
     froms = {
         "." * each.level + (each.module or "")
@@ -54,7 +54,7 @@ def libraries(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in imported(path)} - {""}
 
 
-# --- Versions and what the Hub reads ---------------------------------------------------------------------------------
+# --- Versions and what the Hub reads --------------------------------------------------------------
 
 
 def front_matter() -> dict[str, Any]:
@@ -132,7 +132,7 @@ def test_no_tracked_file_holds_a_path_of_some_machine() -> None:
     ] == []
 
 
-# --- Docstrings and imports ------------------------------------------------------------------------------------------
+# --- Docstrings and imports -----------------------------------------------------------------------
 
 
 def undocumented(node: ast.AST, path: str) -> Iterator[str]:
@@ -218,7 +218,7 @@ def test_no_modules_of_a_folder_import_one_another_in_a_circle() -> None:
 
 
 def test_a_file_of_tests_runs_alone() -> None:
-    """It imports helpers of its folder and of tests/ only: pytest finds those of another folder after a test of it."""
+    """Imported helpers are of its folder or tests/: pytest finds others only after their tests."""
     helpers = {
         path.stem: path for path in TESTS if not (path.parent / "__init__.py").exists()
     }  # found by name alone
@@ -253,7 +253,7 @@ def test_without_java_the_tests_of_spark_are_skipped_with_a_reason(
         conftest.pytest_runtest_setup(request.node)
 
 
-# --- The bundle ------------------------------------------------------------------------------------------------------
+# --- The bundle -----------------------------------------------------------------------------------
 
 
 def test_the_generated_files_are_what_the_modules_give() -> None:
