@@ -1,4 +1,4 @@
-"""The evaluator of sentence-transformers has the scores of the library's own, and needs one chunk of the corpus."""
+"""The evaluator of embedding models has the library's scores, one chunk of the corpus at a time."""
 
 import csv
 import gc
@@ -130,7 +130,7 @@ def similarity(model: Any) -> np.ndarray:
     ).numpy()
 
 
-# --- Scores ----------------------------------------------------------------------------------------------------------
+# --- Scores ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("repeats", [1, 3], ids=["no ties", "every text three times"])
@@ -281,7 +281,7 @@ def test_the_nearest_document_ranks_first_by_its_distance(make: Make) -> None:
 def test_the_run_has_the_scores_of_the_whole_ranking(
     ndcg: Metric, make: Make, ties: str, options: dict[str, Any]
 ) -> None:
-    """Though it holds only the documents that can change the score, with judged ones below the cutoff."""
+    """It holds only documents that can change the score, with judged ones below the cutoff."""
 
     def rounded(queries: Any, documents: Any) -> Any:
         return (queries.double() @ documents.double().T).round().long()
@@ -306,7 +306,7 @@ def test_a_model_that_finds_nothing_relevant_gives_no_warning(make: Make) -> Non
     assert make(relevant_docs=relevant, k=1)(bi_encoder())["nDCG@1"] == 0
 
 
-# --- Candidates ------------------------------------------------------------------------------------------------------
+# --- Candidates -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prompt", [None, "w5 w6 "])
@@ -350,7 +350,7 @@ def test_a_query_without_candidates_is_missing_from_the_run(make: Make, reranker
         assert set(empty.run) == set(documents)
 
 
-# --- Chunks and memory -----------------------------------------------------------------------------------------------
+# --- Chunks and memory ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("chunk", [7, 149])
@@ -418,7 +418,7 @@ def test_a_bounded_number_of_tied_documents_is_kept(
     assert all(list(documents) == sorted(CORPUS)[: 5 + 4] for documents in ours.run.values())
 
 
-# --- How models are called -------------------------------------------------------------------------------------------
+# --- How models are called ------------------------------------------------------------------------
 
 
 def test_prompts_are_put_before_queries_and_documents(make: Make) -> None:
@@ -440,7 +440,7 @@ def test_a_sparse_embedding_may_be_cut_to_its_highest_dimensions(make: Make) -> 
     assert make(k=150, max_active_dims=3)(model)["nDCG@150"] == pytest.approx(expected, abs=1e-9)
 
 
-# --- Training, files and cards ---------------------------------------------------------------------------------------
+# --- Training, files and cards --------------------------------------------------------------------
 
 
 def test_a_trainer_keeps_the_best_model_and_its_card_the_scores(make: Make, tmp_path: Path) -> None:
@@ -560,7 +560,7 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
     assert ours(model) == before
 
 
-# --- Errors ----------------------------------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`meter` has the mean of the queries of all batches of a loop, in one process or in several, as if scored at once."""
+"""`meter` has the mean over all batches of a loop, in one process or several, as if at once."""
 
 import json
 import math
@@ -69,7 +69,7 @@ def exact_means(ndcg: Metric, queries: Sequence[Query], **options: Any) -> dict[
     return {name: float(sum(map(Fraction, each))) / len(each) for name, each in valued.items()}
 
 
-# --- One process -----------------------------------------------------------------------------------------------------
+# --- One process ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=30)
@@ -367,7 +367,7 @@ def test_a_batch_that_is_rejected_adds_nothing(
     assert batches.compute() == expected
 
 
-# --- Several processes -----------------------------------------------------------------------------------------------
+# --- Several processes ----------------------------------------------------------------------------
 
 TWO_PROCESSES = """
 import json, os
@@ -467,7 +467,10 @@ except RuntimeError as error:
     print(error)
 """
     first, second = in_two_processes(processes, script, seconds=seconds, fate=fate)
-    message = "the meters of 2 processes could not combine their states; each must call compute, and one may have died"
+    message = (
+        "the meters of 2 processes could not combine their states; each must call compute, and "
+        "one may have died"
+    )
     assert first.output().startswith(f"{message} (")
     second.kill()
 

@@ -1,4 +1,4 @@
-"""`scorer`, `lightgbm_metric` and `xgboost_metric`, called by the libraries, have the scores of the libraries."""
+"""`scorer`, `lightgbm_metric` and `xgboost_metric`, called by the libraries, have their scores."""
 
 import copy
 import pickle
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 
 class Rows(NamedTuple):
-    """Documents with their features, labels and queries, and the number of documents of each query."""
+    """Documents with features, labels and queries, and the number of documents of each query."""
 
     x: np.ndarray
     y: np.ndarray
@@ -60,7 +60,7 @@ def mean_of_queries(model: Any, method: str, rows: Rows, part: np.ndarray, k: in
     )
 
 
-# --- scikit-learn ----------------------------------------------------------------------------------------------------
+# --- scikit-learn ---------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("_routing")
@@ -239,7 +239,7 @@ def test_several_results_are_rejected_before_any_training(ndcg: Metric) -> None:
         ndcg.scorer(k=[1, 5])
 
 
-# --- LightGBM --------------------------------------------------------------------------------------------------------
+# --- LightGBM -------------------------------------------------------------------------------------
 
 QUIET: dict[str, Any] = {
     "verbose": -1,
@@ -325,7 +325,7 @@ def test_data_whose_groups_or_scores_do_not_fit_is_rejected(
         ndcg.lightgbm_metric(k=2)(np.array([1, 0, 2]), *given)
 
 
-# --- XGBoost ---------------------------------------------------------------------------------------------------------
+# --- XGBoost --------------------------------------------------------------------------------------
 
 RANKING: dict[str, Any] = {"objective": "rank:ndcg", "max_depth": 2, "nthread": 1, "seed": 0}
 

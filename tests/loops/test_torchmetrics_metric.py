@@ -1,4 +1,4 @@
-"""`torchmetrics_metric` is a metric of torchmetrics with the mean of `compute`, however queries come."""
+"""`torchmetrics_metric` is a torchmetrics metric with the mean of `compute`."""
 
 import json
 import math
@@ -22,7 +22,7 @@ QUERIES, DOCUMENTS = 23, 12
 
 
 def queries(seed: int = 0) -> tuple[Any, Any]:
-    """Scores with ties, and labels of which some are padding and some queries have nothing relevant."""
+    """Scores with ties; some labels are padding, and some queries have nothing relevant."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, (QUERIES, DOCUMENTS))
     labels[::5] = 0

@@ -1,4 +1,4 @@
-"""`trainer_metrics` gives a Trainer the score that `compute` has, whole or batch by batch, or an error."""
+"""`trainer_metrics` gives a Trainer the score of `compute`, whole or by batches, or an error."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def torch() -> ModuleType:
     return pytest.importorskip("torch")
 
 
-# --- Data and trainers -----------------------------------------------------------------------------------------------
+# --- Data and trainers ----------------------------------------------------------------------------
 
 
 def make_queries() -> Rows:
@@ -45,7 +45,7 @@ def make_queries() -> Rows:
 
 
 def make_pairs() -> Rows:
-    """(query, document) rows in no order: the query's id first, then a text of any length, then the features."""
+    """Rows in no order: the id of the query first, a text of any length, then the features."""
     rows = [
         {
             "features": np.array([100 + number, *[0] * (number % 3), *features], np.float32),
@@ -88,7 +88,7 @@ def by_hand(metric: Metric, rows: Rows, bf16: bool = False, **options: Any) -> d
 
 @pytest.fixture
 def make_trainer(tmp_path: Path, torch: ModuleType) -> Make:
-    """A Trainer on the CPU whose evaluation batches hold 4 examples, which are queries or rows of documents."""
+    """A Trainer on the CPU whose batches hold 4 examples: queries or rows of documents."""
     from trainer_model import Scorer, ScorerConfig, pad, pad_pairs
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
@@ -138,7 +138,7 @@ whole_or_batches = pytest.mark.parametrize(
     "arguments", list(EVALUATIONS.values())[:2], ids=["whole", "batches"]
 )
 
-# --- In a Trainer ----------------------------------------------------------------------------------------------------
+# --- In a Trainer ---------------------------------------------------------------------------------
 
 
 @every_evaluation
@@ -259,13 +259,17 @@ from transformers import Trainer, TrainingArguments
 
 ndcg, rows, results = evaluate.load({str(ROOT / "ndcg.py")!r}), PAIRS[:21], []
 for name in ("whole", "batches"):
-    how = {{"per_device_eval_batch_size": 4, "report_to": "none", "disable_tqdm": True, "use_cpu": True}}
-    arguments = TrainingArguments(tempfile.gettempdir(), **how, **EVALUATIONS[name])
-    how = {{"eval_dataset": rows, "compute_metrics": ndcg.trainer_metrics(k=10, **columns(rows))}}
-    results.append(results_of(Trainer(Scorer(ScorerConfig()), arguments, data_collator=pad_pairs, **how).evaluate()))
+    quiet = {{"report_to": "none", "disable_tqdm": True, "use_cpu": True}}
+    options = quiet | EVALUATIONS[name] | {{"per_device_eval_batch_size": 4}}
+    arguments = TrainingArguments(tempfile.gettempdir(), **options)
+    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
+    inputs = {{"eval_dataset": rows, "data_collator": pad_pairs, "compute_metrics": metrics}}
+    trainer = Trainer(Scorer(ScorerConfig()), arguments, **inputs)
+    results.append(results_of(trainer.evaluate()))
 with open({str(tmp_path)!r} + f"/{{arguments.process_index}}.json", "w") as file:
     json.dump([arguments.world_size, *results], file)
-torch.distributed.destroy_process_group()  # threads that still run when Python ends may abort the process
+# threads that still run when Python ends may abort the process
+torch.distributed.destroy_process_group()
 """)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
@@ -285,7 +289,10 @@ torch.distributed.destroy_process_group()  # threads that still run when Python 
         (
             PAIRS[:-1],
             {},
-            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the column of",
+            (
+                f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the "
+                "column of"
+            ),
         ),
         (
             [*PAIRS, PAIRS[0]],
@@ -300,7 +307,10 @@ torch.distributed.destroy_process_group()  # threads that still run when Python 
         (
             PAIRS[::-1],
             {},
-            r"query_ids: row \d+ has the label \d, but in references \d; give the columns .*shuffle",
+            (
+                r"query_ids: row \d+ has the label \d, but in references \d; give the columns "
+                r".*shuffle"
+            ),
         ),
     ],
     ids=["a row less", "a row more", "the last batch left out", "another order"],
@@ -321,7 +331,7 @@ def test_another_set_or_order_of_rows_is_rejected(
     )
 
 
-# --- Called with what a Trainer passes -------------------------------------------------------------------------------
+# --- Called with what a Trainer passes ------------------------------------------------------------
 
 
 def evaluation(predictions: Any, labels: Any, inputs: Any = None) -> SimpleNamespace:
@@ -443,7 +453,10 @@ def test_labels_of_other_rows_are_rejected_however_close_they_are(
     metrics = ndcg.trainer_metrics(
         query_ids=["a", "a"], references=np.array([reference, reference])
     )
-    found = rf"row 1 has the label {re.escape(str(label))}, but in references {re.escape(str(reference))};"
+    found = (
+        rf"row 1 has the label {re.escape(str(label))}, but in references "
+        rf"{re.escape(str(reference))};"
+    )
     with pytest.raises(ValueError, match=found):
         metrics(of_lists([0.5, 0.25], [reference, label]))
 
@@ -521,7 +534,7 @@ def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(
         assert metrics(pair, compute_result=True) == expected
 
 
-# --- Errors ----------------------------------------------------------------------------------------------------------
+# --- Errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -639,7 +652,7 @@ def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(ndcg: Met
             metrics(evaluation(scores[cuts[-1]], labels[cuts[-1]]), compute_result=False)
 
 
-# --- What is kept ----------------------------------------------------------------------------------------------------
+# --- What is kept ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("no id")])

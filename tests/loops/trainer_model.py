@@ -18,7 +18,7 @@ class ScorerConfig(PreTrainedConfig):
 
 
 class Scorer(PreTrainedModel):
-    """Scores the end of the last axis of its input; whole numbers exactly, so that ties stay ties in every batch."""
+    """Scores the end of its input's last axis, whole numbers exactly, so that ties stay ties."""
 
     config_class = ScorerConfig
     main_input_name = "features"

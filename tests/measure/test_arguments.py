@@ -1,4 +1,4 @@
-"""Each option means what its row says, and the card, the docs, the page, types and the kit say the same."""
+"""Each option means what its row says, and the card, docs, page, types and kit say the same."""
 
 import inspect
 import json
@@ -53,7 +53,7 @@ def words_in(hint: Any) -> set[str]:
     return {word for each in get_args(hint) for word in words_in(each)}
 
 
-# --- The rows agree with the computation -----------------------------------------------------------------------------
+# --- The rows agree with the computation ----------------------------------------------------------
 
 
 def test_every_named_discount_and_gain_has_a_function() -> None:
@@ -140,7 +140,7 @@ def test_an_unknown_option_is_rejected_with_the_list_of_options() -> None:
         options.Options.parse(gian="linear")
 
 
-# --- Everything else that says the same ------------------------------------------------------------------------------
+# --- Everything else that says the same -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("described_by", [row_of_readme, text_of])
@@ -211,7 +211,7 @@ def test_the_conformance_kit_asks_for_existing_values_only(name: str) -> None:
     assert set(SCHEMA["$defs"]["options"]["properties"][name]["enum"]) <= set(OPTIONS[name].words)
 
 
-# --- How they are shown ----------------------------------------------------------------------------------------------
+# --- How they are shown ---------------------------------------------------------------------------
 
 
 def test_a_docstring_shows_the_text_of_an_argument_where_it_asks_for_it() -> None:

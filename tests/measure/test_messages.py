@@ -29,9 +29,7 @@ def test_a_value_is_shown_in_one_short_line(value: Any) -> None:
     assert "\n" not in shown(value)
 
 
-def test_a_short_value_is_shown_as_it_is_and_an_integer_that_python_does_not_print_by_its_size() -> (
-    None
-):
+def test_a_short_value_is_shown_as_it_is_and_an_integer_too_long_to_print_by_its_size() -> None:
     for value in ("d1", 17, 0.5, None, ["a", 1], {"a": 1}, 2**64, "two\nlines"):
         assert shown(value) == repr(value)
     assert shown(1 << 20_000) == "an integer of 20001 bits"

@@ -1,4 +1,4 @@
-"""The kernel has the numbers of scikit-learn, where that has a score, and otherwise of slow and obvious Python."""
+"""The kernel agrees with scikit-learn where that has a score, and else with slow, plain Python."""
 
 import itertools
 import math
@@ -55,7 +55,7 @@ def test_the_reference_has_every_word_of_every_option() -> None:
         assert set(words) - {"docid"} <= set(table)
 
 
-# --- Equal to scikit-learn -------------------------------------------------------------------------------------------
+# --- Equal to scikit-learn ------------------------------------------------------------------------
 
 
 @settings(max_examples=250)
@@ -96,7 +96,7 @@ def test_very_long_lists_are_ranked_as_by_a_sort(documents: int) -> None:
         close(values[:, query], [math.fsum(ranked[:10]), math.fsum(ranked)])
 
 
-# --- Equal to the slow reference -------------------------------------------------------------------------------------
+# --- Equal to the slow reference ------------------------------------------------------------------
 
 
 def flattened(queries: list[list[Document]], rubbish: float) -> dict[str, NDArray[Any]]:
@@ -217,7 +217,7 @@ def test_the_average_is_the_mean_over_all_orders(documents: list[tuple[int, int]
     close(scores_of(*zip(*documents, strict=True), k=k)["DCG"], math.fsum(dcgs) / len(dcgs))
 
 
-# --- Which scores are equal ------------------------------------------------------------------------------------------
+# --- Which scores are equal -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_sums_add_one_rank_after_the_other_to_the_last_bit(
         assert (found[name] == sums[cutoffs]).all()
 
 
-# --- Figures by hand -------------------------------------------------------------------------------------------------
+# --- Figures by hand ------------------------------------------------------------------------------
 
 
 def test_the_textbook_ranking() -> None:
@@ -422,7 +422,8 @@ def test_a_perfect_ranking_is_exactly_1_by_every_ideal(ideal: str, gain: float) 
 @given(arrays(SMALL, st.integers(1, 8)), st.sampled_from(TIES))
 def test_no_rounding_takes_ndcg_above_1(batch: Any, ties: str) -> None:
     relevance = batch[0].astype(float)
-    # scores in the order of the relevances, with fewer levels, so that a tied group is a mean of equal gains
+    # scores in the order of the relevances, with fewer levels, so that a tied group is a mean of
+    # equal gains
     for score in (np.floor(relevance / (relevance.max() or 1.0) * 1e6), batch[1]):
         assert measure_queries(batch[0], score, cutoffs=[1, 9, None], ties=ties)["nDCG"].max() <= 1
 
@@ -459,7 +460,7 @@ def test_a_bad_document_marked_minus_1_lowers_the_score_when_kept() -> None:
 
 
 def test_an_ideal_of_retrieved_documents_has_no_unjudged_ones() -> None:
-    """With a negative relevance kept, a gain of 0 for the unjudged document would be the better one."""
+    """With a negative relevance kept, the unjudged document's gain of 0 would be the better one."""
     options: dict[str, Any] = {
         "negative_relevance": "keep",
         "ideal": "retrieved",
@@ -480,7 +481,7 @@ def test_the_exponential_gain_keeps_the_digits_of_a_small_relevance() -> None:
     assert scores_of([0, 1023], [1, 2], gain="exponential")["nDCG"] == 1.0
 
 
-# --- Rejected --------------------------------------------------------------------------------------------------------
+# --- Rejected -------------------------------------------------------------------------------------
 
 NAN, INF = math.nan, math.inf
 NOT_FINITE = [
@@ -583,7 +584,7 @@ def test_a_sum_that_overflows_is_rejected_with_its_query(measure: str, score: li
     assert caught.value.position is None
 
 
-def test_masked_values_are_never_rejected_nor_a_negative_relevance_before_its_options_are_known() -> (
+def test_masked_values_are_never_rejected_nor_negative_relevances_before_options_are_known() -> (
     None
 ):
     values, mask = np.array([[np.nan, 1.0, np.inf]]), np.array([[False, True, False]])

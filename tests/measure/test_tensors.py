@@ -1,4 +1,4 @@
-"""The kernel of tensors has the numbers of the kernel of arrays, here on the CPU, whatever the options."""
+"""The kernel of tensors agrees with that of arrays, here on the CPU, for all options."""
 
 import math
 from collections.abc import Callable
@@ -75,7 +75,7 @@ def random_options(rng: np.random.Generator) -> Options:
 def random_sides(
     rng: np.random.Generator, options: Options, score_type: str, relevance_type: str
 ) -> dict[str, Any]:
-    """Rows of queries of the same length, or ragged ones, with ties, masks, and anything in what they hide."""
+    """Rows of queries, ragged or not, with ties, masks, and anything in what the masks hide."""
     queries, documents = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 17, 60, 300]))
     is_ragged = rng.random() < 0.5
     lengths = rng.integers(0, documents + 1, queries) if is_ragged else np.full(queries, documents)

@@ -1,4 +1,4 @@
-"""Queries that are added before they are scored: in batches, one by one, in several processes; and those rejected."""
+"""Queries added before they are scored: by batch, one by one, from several processes; refusals."""
 
 import json
 import math
@@ -21,7 +21,7 @@ SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second
 TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks 2 and 3
 
 
-# --- Accepted --------------------------------------------------------------------------------------------------------
+# --- Accepted -------------------------------------------------------------------------------------
 
 
 def random_rankings(
@@ -101,7 +101,7 @@ def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
         metric.compute()
 
 
-# --- Rejected: the message names the place, and earlier batches are still there --------------------------------------
+# --- Rejected: the message names the place, and earlier batches are still there -------------------
 
 NOT_EVEN_STORED: list[tuple[dict[str, Any], str]] = [
     ({"predictions": [[2, 1], [1, math.nan]]}, r"predictions: query 1, position 1: nan"),
@@ -292,7 +292,10 @@ def test_a_function_that_returns_a_tensor_with_a_gradient_is_named(
 ) -> None:
     torch = pytest.importorskip("torch")
     weight = torch.tensor(2.0, requires_grad=True)
-    problem = f"^{option} gets an array of {what} and must return an array .* a Tensor that NumPy cannot read .*detach"
+    problem = (
+        f"^{option} gets an array of {what} and must return an array .* a Tensor that NumPy "
+        "cannot read .*detach"
+    )
     with pytest.raises(ValueError, match=problem):
         ndcg.compute(**TWO, **{option: lambda values: weight / torch.tensor(values)})
 
@@ -336,7 +339,7 @@ def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_s
     assert is_as_before(with_batches)
 
 
-# --- Several processes -----------------------------------------------------------------------------------------------
+# --- Several processes ----------------------------------------------------------------------------
 
 PROCESS = """
 import json
@@ -344,8 +347,11 @@ import evaluate
 
 results = []
 for number, (act, share) in enumerate(scenarios):
-    how = {"process_id": process_id, "num_process": num_process, "experiment_id": f"experiment-{number}"}
-    metric = evaluate.load(path, cache_dir=cache, timeout=500, **how)
+    processes = {"process_id": process_id, "num_process": num_process}
+    experiment = f"experiment-{number}"
+    metric = evaluate.load(
+        path, cache_dir=cache, timeout=500, experiment_id=experiment, **processes
+    )
     inputs = {"predictions": [p for p, _ in share], "references": [r for _, r in share]}
     if act == "one batch, stored":
         metric.add_batch(**inputs)

@@ -1,4 +1,4 @@
-"""A full disk, or the end of a process, cuts off the copies that `evaluate.load` makes of the metric's files."""
+"""A full disk or a killed process cuts off the copies that `evaluate.load` makes."""
 
 import sys
 from collections.abc import Callable

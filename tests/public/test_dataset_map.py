@@ -1,4 +1,4 @@
-"""`datasets` hashes the metric and the package, so that `Dataset.map` finds its results again in another process."""
+"""`Dataset.map` finds results again in another process: `datasets` hashes metric and package."""
 
 import json
 import os
@@ -34,8 +34,9 @@ class Shifted(type(metric)):
     def _compute(self, **inputs):
         return {name: value + 1 for name, value in super()._compute(**inputs).items()}
 
-hashed = [metric, metric.compute, metric.add, metric.add_batch, metric.report, type(metric), metric.SLIPS, Shifted()]
-hashed += [ndcg, ndcg.compute, ndcg.NDCG(), metric.trainer_metrics(k=3), metric.meter(k=3), metric.scorer(k=3)]
+hashed = [metric, metric.compute, metric.add, metric.add_batch, metric.report]
+hashed += [type(metric), metric.SLIPS, Shifted(), ndcg, ndcg.compute, ndcg.NDCG()]
+hashed += [metric.trainer_metrics(k=3), metric.meter(k=3), metric.scorer(k=3)]
 hashes = [Hasher.hash(each) for each in hashed]
 for function in (by_metric, by_package, by_method):
     assert [round(value, 4) for value in rows.map(function)["nDCG"]] == [1.0, 0.6309]

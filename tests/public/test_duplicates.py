@@ -1,4 +1,4 @@
-"""Documents that a run lists several times: `duplicates="best"` counts each once, at its best rank."""
+"""Documents listed several times in a run: `duplicates="best"` counts each at its best rank."""
 
 import json
 from collections.abc import Callable
@@ -132,7 +132,7 @@ RANKED: dict[str, Callable[[list[Row], Path], Any]] = {  # in their order
 
 
 def flat(rows: list[Row], qrels: Qrels, random: np.random.Generator) -> dict[str, Any]:
-    """The arguments of flat rows, with a row for each judged document that the run lacks, in any order of queries."""
+    """The arguments of flat rows, judged documents that the run lacks included, in any order."""
     retrieved = {row[:2] for row in rows}
     judged = [(query, document) for query, of in qrels.items() for document in of]
     lacking = [(*pair, None) for pair in judged if pair not in retrieved]
@@ -147,7 +147,7 @@ def flat(rows: list[Row], qrels: Qrels, random: np.random.Generator) -> dict[str
 
 
 def check_format(name: str, random: np.random.Generator, folder: Path) -> None:
-    """One format gives what it gives with the best row of each document alone, under each of the options."""
+    """A format gives what it gives with each document's best row alone, under each option."""
     ranked = name in RANKED
     ascending = bool(random.integers(2)) and not ranked
     rows, qrels = rankings(random, ascending, ranked)
@@ -191,7 +191,10 @@ def test_a_document_counts_once_at_its_best_rank(name: str, tmp_path: Path) -> N
 def test_a_repeated_document_is_an_error_that_names_the_option(name: str, tmp_path: Path) -> None:
     rows = [("q", "a", 2.0), ("q", "b", 1.5), ("q", "a", 1.0)]
     references: Any = [{"a": 1}] if name == "ranked ids" else {"q": {"a": 1}}
-    problem = 'document .a.* already; give it once for a query, or duplicates="best" to count it once, at its best rank'
+    problem = (
+        'document .a.* already; give it once for a query, or duplicates="best" to count it '
+        "once, at its best rank"
+    )
     with pytest.raises(ValueError, match=f"^predictions: .*{problem}"):
         package.compute(
             predictions={**FORMATS, **RANKED}[name](rows, tmp_path), references=references
@@ -229,7 +232,10 @@ def test_flat_rows_of_a_document_count_once_if_they_have_one_relevance() -> None
     assert package.compute(**flat, predictions=[3, 2, 2, 1], duplicates="best") == once
     assert package.compute(**flat, predictions=[1, 2, 3, 0], duplicates="best") == once
     flat["references"] = [1, 0, 2, 2]
-    problem = "references: query 'q', row 2: document 'a' has another relevance than in row 0; give it one"
+    problem = (
+        "references: query 'q', row 2: document 'a' has another relevance than in row 0; give "
+        "it one"
+    )
     with pytest.raises(ValueError, match=f"^{problem}$"):
         package.compute(**flat, predictions=[3, 2, 2, 1], duplicates="best")
     del flat["document_ids"]

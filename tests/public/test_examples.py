@@ -84,7 +84,7 @@ def test_compare_models_prints_the_scores_that_sklearn_finds_and_who_is_better(
 
 
 def film_ratings() -> tuple[np.ndarray, np.ndarray]:
-    """The stars of the users of MovieLens-100K in the first 80 % of the time, and which films they liked later."""
+    """The stars of MovieLens-100K in the first 80 % of the time, and the films liked later."""
     folder = Path(
         pytest.importorskip("recbole", reason="make demo installs the ratings").__file__
     ).parent
@@ -158,7 +158,7 @@ def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path:
     assert "multilingual" in printed
 
 
-# --- Examples whose data a test makes again -------------------------------------------------------------------------
+# --- Examples whose data a test makes again -------------------------------------------------------
 
 LAUNCHERS = {
     "distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -166,7 +166,7 @@ LAUNCHERS = {
 
 
 def run(name: str, folder: Path) -> str:
-    """Run an example that needs PyTorch, in an interpreter of its own, and return what it prints."""
+    """Run an example that needs PyTorch in a new interpreter, and return what it prints."""
     environment = os.environ if name in ("trainer_loop", "pair_trainer") else lean_environment()
     process = subprocess.Popen(
         [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
@@ -215,7 +215,7 @@ def load(name: str) -> ModuleType:
 
 
 def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
-    """scikit-learn's mean over queries, and for queries of one document, which it rejects, the score by hand."""
+    """scikit-learn's mean over queries; those of one document, which it rejects, by hand."""
     values = []
     for scores, relevance in queries:
         several = len(scores) > 1
@@ -400,7 +400,12 @@ def test_the_log_of_a_retriever_is_scored_by_document_and_gated(
     (tmp_path / "log.jsonl").write_text(
         json.dumps({"question_id": "refunds", "chunks": chunks}) + "\n"
     )
-    judged = "question_id,doc_id,label\nrefunds,terms,partially\nrefunds,faq,relevant\nrefunds,sso,relevant\n"
+    judged = (
+        "question_id,doc_id,label\n"
+        "refunds,terms,partially\n"
+        "refunds,faq,relevant\n"
+        "refunds,sso,relevant\n"
+    )
     (tmp_path / "judged.csv").write_text(judged)
     command = [sys.executable, str(ROOT / "examples/rag_log.py"), "log.jsonl", "judged.csv"]
     command += ["--metric", str(ROOT / "ndcg.py"), "--at-least"]

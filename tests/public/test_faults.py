@@ -1,4 +1,4 @@
-"""Faults of real machines end in an error: nothing is lost or counted twice, and no mean is over a part of the queries.
+"""Faults of real machines end in an error: nothing is lost, counted twice or averaged in part.
 
 Processes, signals and full disks are real.
 """
@@ -140,7 +140,10 @@ def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes:
         values = []
         for at in range(3):
             metric = load({0}, 2)
-            metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
+            scores, relevances = [1, 2, 3], [{0}, at, 1]
+            metric.add_batch(
+                predictions=[scores] * (at + 1), references=[relevances] * (at + 1)
+            )
             if {0} == 0:
                 meet()
             values.append(metric.compute(use_aggregator=False))
@@ -163,14 +166,17 @@ def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes:
 
 
 def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
-    """Round after round under one experiment id; process 0 computes when the other begins its next round."""
+    """Round after round under one experiment id; process 0 computes when the other goes on."""
     rounds = """
         metric = load({0}, 2)
         values = []
         for at in range(4):
             if {0} == 1 and at:
                 meet()
-            metric.add_batch(predictions=[[1, 2, 3]] * (at + 1), references=[[{0}, at, 1]] * (at + 1))
+            scores, relevances = [1, 2, 3], [{0}, at, 1]
+            metric.add_batch(
+                predictions=[scores] * (at + 1), references=[relevances] * (at + 1)
+            )
             if {0} == 0 and at < 3:
                 meet()
             values.append(metric.compute(use_aggregator=False))
@@ -201,7 +207,8 @@ class Own(evaluate.Metric):
     def _info(self):
         lists = datasets.Sequence(datasets.Value("float64"))
         features = datasets.Features({"predictions": lists, "references": lists})
-        return evaluate.MetricInfo(description="", citation="", inputs_description="", features=features)
+        texts = dict.fromkeys(["description", "citation", "inputs_description"], "")
+        return evaluate.MetricInfo(**texts, features=features)
 
     def _compute(self, predictions, references):
         return len(predictions)

@@ -1,4 +1,4 @@
-"""What some formats hold and others do not; inputs/test_every_source.py has what all of them hold."""
+"""What some formats hold and others do not; see inputs/test_every_source.py for all of them."""
 
 import datetime
 import math
@@ -60,7 +60,7 @@ def test_large_integers_are_compared_exactly_or_as_32_bit_floats(
     )
 
 
-# --- By position -----------------------------------------------------------------------------------------------------
+# --- By position ----------------------------------------------------------------------------------
 
 
 def test_masked_arrays_in_a_column_keep_their_masks(ndcg: evaluate.Metric) -> None:
@@ -113,7 +113,7 @@ def test_a_column_may_be_all_missing(ndcg: evaluate.Metric, kind: pa.DataType) -
     ) == {"nDCG": 0}
 
 
-# --- Queries of a database, and transformed datasets -----------------------------------------------------------------
+# --- Queries of a database, and transformed datasets ----------------------------------------------
 
 
 def relations(**columns: list[Any]) -> list[Any]:
@@ -199,7 +199,7 @@ def test_a_datasets_column_is_transformed_and_has_fields(fresh_metric: MetricFac
 
 
 def test_columns_of_pandas_with_other_indexes_are_rejected(fresh_metric: MetricFactory) -> None:
-    """Rows are taken in their order, so a column that was sorted or filtered alone would give a wrong number."""
+    """Rows are taken in order, so a column sorted or filtered alone would give a wrong number."""
     frame = pd.DataFrame(
         {"q": ["a", "a", "b", "b"], "p": [0.5, 0.25, 0.125, 0.75], "r": [1, 0, 1, 0]}
     )
@@ -217,7 +217,7 @@ def test_columns_of_pandas_with_other_indexes_are_rejected(fresh_metric: MetricF
     assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected
 
 
-# --- Flat, with query_ids --------------------------------------------------------------------------------------------
+# --- Flat, with query_ids -------------------------------------------------------------------------
 
 
 def test_queries_are_in_the_order_of_their_first_rows_and_rows_keep_theirs(
@@ -265,7 +265,7 @@ def test_a_nan_of_pandas_is_a_missing_value(ndcg: evaluate.Metric) -> None:
     )
 
 
-# --- By ids ----------------------------------------------------------------------------------------------------------
+# --- By ids ---------------------------------------------------------------------------------------
 
 
 FIRST_OF_THREE = 1 / (3 + 2 * SECOND + 1 / math.log2(3 + 1))  # two of which were not retrieved

@@ -1,4 +1,4 @@
-"""Any rankings in any format by any options: the score of the slow reference, or an error that says what to mend.
+"""Any rankings in any format by any options: the score of the slow reference, or a helpful error.
 
 `make fuzz` runs it for ten minutes; the suite for some hundreds of cases.
 """
@@ -33,7 +33,7 @@ Queries = list[list[Document]]
 Options = dict[str, Any]
 REJECTED = object()
 
-# --- Cases -----------------------------------------------------------------------------------------------------------
+# --- Cases ----------------------------------------------------------------------------------------
 
 GRADES = st.integers(0, 4) | st.floats(0, 4, allow_subnormal=False).map(
     lambda value: round(value, 2)
@@ -76,7 +76,7 @@ SOME_OPTIONS = st.fixed_dictionaries(
     {}, optional={name: values for name, (_, values) in OPTIONS.items()}
 )
 
-# --- Formats: each gives the arguments of `compute`, or None if it cannot hold such values ----------------------------
+# --- Formats: each gives the arguments of `compute`, or None if it cannot hold such values --------
 
 
 def nested(queries: Queries, side: str) -> list[list[Any]]:
@@ -173,7 +173,7 @@ FORMATS: dict[str, Callable[[Queries, Path], Inputs | None]] = {
 }
 
 
-# --- The expected result ---------------------------------------------------------------------------------------------
+# --- The expected result --------------------------------------------------------------------------
 
 
 def is_number(value: Any) -> bool:
@@ -205,7 +205,7 @@ def kept_documents(documents: list[Document], options: Options) -> list[Document
 
 
 def expected(queries: Queries, options: Options) -> Any:
-    """The results of `compute` by the slow reference, with the size of their summands; or REJECTED."""
+    """The results of `compute` by the slow reference, with their summands' size; or REJECTED."""
     measures, cutoffs = dict.fromkeys(options["measures"]), options["k"]
     cutoffs = dict.fromkeys(cutoffs if isinstance(cutoffs, list) else [cutoffs])
     discount, log_base = options["discount"], options["log_base"]
@@ -261,7 +261,7 @@ def expected(queries: Queries, options: Options) -> Any:
     return values, max(sizes)
 
 
-# --- The test --------------------------------------------------------------------------------------------------------
+# --- The test -------------------------------------------------------------------------------------
 
 Case = tuple[Queries, Options, str]
 
@@ -287,7 +287,7 @@ EXPECTED_WARNINGS = (
 
 
 def outcome(compute: Callable[..., Any], inputs: Inputs) -> Any:
-    """The result, without any warning but those on the two sides; or REJECTED, by an error that says something."""
+    """The result, with no warning but of the two sides; or REJECTED, if the error says why."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for expected_warning in EXPECTED_WARNINGS:

@@ -1,6 +1,7 @@
-"""Ids of queries and documents of any kind and size, in any form: each is counted once, and no two are merged.
+"""Ids of queries and documents of any kind, size and format: each counts once, none are merged.
 
-Ids are told apart as Python does, by `==`: a dictionary is the reference. `FUZZ_MINUTES` asks for the long run.
+Ids are told apart as Python does, by `==`: a dictionary is the reference. `FUZZ_MINUTES` asks for
+the long run.
 """
 
 import math
@@ -51,7 +52,7 @@ def equal_to(rng: random.Random, identity: Any) -> Any:
 
 
 def as_mappings(rng: random.Random, ids: list[Any]) -> dict[str, Any]:
-    """A query for each id, with the relevant document second; ids of documents are of any kind, too."""
+    """A query for each id, with the relevant document second; documents have ids of any kind."""
     documents = rng.sample(INTEGERS + TEXTS, rng.choice([2, 30]))
     run = {equal_to(rng, d): -float(place) for place, d in enumerate(documents)}
     qrels = {equal_to(rng, d): place for place, d in enumerate(documents[:2])}

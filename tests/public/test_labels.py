@@ -1,4 +1,4 @@
-"""Judgments in words: `gain={label: gain}` in every source gives what the gains themselves give, to the last bit."""
+"""Judgments in words: `gain={label: gain}` equals the gains themselves in every source."""
 
 import json
 import re
@@ -229,7 +229,10 @@ def test_a_label_without_a_gain_is_an_error_with_the_labels_known(
 ) -> None:
     run, qrels = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"b": "partially", "a": "Partialy"}}
     inputs = EVERY_SOURCE[name][0](run, qrels, tmp_path) | {"exclude": None}
-    known = "'(b|Partialy)'.* is a label without a gain; did you mean 'partially'\\? gain has 'no', 'partially'$"
+    known = (
+        "'(b|Partialy)'.* is a label without a gain; did you mean 'partially'\\? gain has "
+        "'no', 'partially'$"
+    )
     with pytest.raises(ValueError, match=f"^references: .*{known}"):
         package.compute(**inputs, gain={"partially": 1, "no": 0})
 

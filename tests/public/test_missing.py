@@ -1,4 +1,4 @@
-"""Judged queries that are missing from a run: counted as empty, skipped or rejected, in every format with ids."""
+"""Judged queries that a run lacks: counted as empty, skipped or refused, in formats with ids."""
 
 import json
 import math
@@ -140,9 +140,10 @@ def test_a_list_that_is_padding_throughout_is_skipped_too(ndcg: evaluate.Metric)
         assert values == pytest.approx(expected, nan_ok=True)
 
 
-# --- Queries for which nothing was found -----------------------------------------------------------------------------
+# --- Queries for which nothing was found ----------------------------------------------------------
 
-# of q2 to q4 an empty list is retrieved: something is relevant, nothing is, nothing was judged; q5 is missing
+# of q2 to q4 an empty list is retrieved: something is relevant, nothing is, nothing was judged; q5
+# is missing
 ANSWERS: dict[str, list[str]] = {"q1": ["d1"], "q2": [], "q3": [], "q4": []}
 JUDGED = {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 0}, "q4": {}, "q5": {"d5": 1}}
 ANSWERED = {query: dict.fromkeys(documents, 1.0) for query, documents in ANSWERS.items()}
@@ -210,7 +211,7 @@ def test_a_query_is_not_missing_if_its_documents_are_left_out(
         assert found == ndcg.compare(**inputs, **options, missing="raise")
 
 
-# --- Batches and Spark -----------------------------------------------------------------------------------------------
+# --- Batches and Spark ----------------------------------------------------------------------------
 
 
 def test_batches_have_no_missing_queries(fresh_metric: MetricFactory) -> None:

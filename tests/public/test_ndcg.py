@@ -1,4 +1,4 @@
-"""The metric as a user has it: loaded by evaluate, computed at once, in batches, in several processes."""
+"""The metric as users have it: loaded by evaluate, computed at once, by batch, by processes."""
 
 import doctest
 import math
@@ -28,7 +28,7 @@ SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second
 TWO_OF_THREE = (SECOND + 1 / math.log2(3 + 1)) / (1 + SECOND)  # of two at ranks 2 and 3
 
 
-# --- Figures ---------------------------------------------------------------------------------------------------------
+# --- Figures --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_ignoring_ties_puts_the_last_of_equal_scores_first(ndcg: evaluate.Metric
     assert ndcg.compute(**batch, ties="first") != last
 
 
-# --- The engine of scikit-learn --------------------------------------------------------------------------------------
+# --- The engine of scikit-learn -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -157,7 +157,7 @@ def test_the_engine_sklearn_names_the_argument_at_fault(
         ndcg.compute(**inputs, engine="sklearn")
 
 
-# --- The result ------------------------------------------------------------------------------------------------------
+# --- The result -----------------------------------------------------------------------------------
 
 
 def test_the_keys_are_measures_outer_and_cutoffs_inner_in_the_order_given(
@@ -256,7 +256,8 @@ def test_a_gain_function_is_not_called_where_nothing_was_judged(ndcg: evaluate.M
     }
 
 
-# Each query retrieved nothing, or only documents that nobody judged; b alone has a document to find.
+# Each query retrieved nothing, or only documents that nobody judged; b alone has a document to
+# find.
 FOUND_NOTHING = {"a": {}, "b": {}, "c": {"x": 0.5}}
 JUDGED = {"a": {"d": 1}, "b": {"d": 2}, "c": {"d": 1}}
 PERFECT_IF_EMPTY: dict[str, Any] = {"gain": [0, 0, 3], "zero_division": "perfect_if_empty", "k": 2}
@@ -299,7 +300,7 @@ def test_a_missing_query_is_an_empty_answer_unless_it_is_skipped(ndcg: evaluate.
     assert ndcg.compute(**inputs, missing="skip") == {"nDCG@2": 0}
 
 
-# --- evaluate --------------------------------------------------------------------------------------------------------
+# --- evaluate -------------------------------------------------------------------------------------
 
 
 class Documents(evaluate.Metric):

@@ -1,4 +1,4 @@
-"""Every option at every method: what is rejected and how, what is described, and what the signature says."""
+"""Every option at every method: what is refused and how, what is described, what is signed."""
 
 import inspect
 import math
@@ -12,7 +12,7 @@ import pytest
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
 
-# --- Rejected --------------------------------------------------------------------------------------------------------
+# --- Rejected -------------------------------------------------------------------------------------
 
 K, LOG_BASE, GAIN = (
     "k must be a positive integer",
@@ -347,7 +347,7 @@ def test_a_rejected_option_is_named_by_every_method_before_it_scores(
             getattr(ndcg, method)(**{**required.get(method, {}), **options})
 
 
-# --- Described -------------------------------------------------------------------------------------------------------
+# --- Described ------------------------------------------------------------------------------------
 
 
 def test_every_option_is_described(ndcg: evaluate.Metric) -> None:
@@ -366,7 +366,7 @@ def test_help_describes_every_argument_of_a_method(ndcg: evaluate.Metric, method
     assert set(inspect.signature(function).parameters) <= set(described)
 
 
-# --- The signature ---------------------------------------------------------------------------------------------------
+# --- The signature --------------------------------------------------------------------------------
 
 SIGNATURE = "nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0"
 DIFFERENT: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""Padding is as if left out, compared in the type of each value; with judged_only so are documents not judged."""
+"""Padding, and with judged_only unjudged documents, count as if they were left out."""
 
 import math
 from itertools import product
@@ -99,7 +99,7 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
     assert ndcg.compare(systems=systems, references=kind(relevances), ignore_index=1e30) == exact
 
 
-# --- In the type of the references -----------------------------------------------------------------------------------
+# --- In the type of the references ----------------------------------------------------------------
 
 
 def by_turns(first: Any, second: Any) -> Form:
@@ -163,7 +163,7 @@ FORMS_OF_TYPES = {
 def test_padding_is_compared_in_the_type_of_each_row_and_number(
     fresh_metric: MetricFactory, format_: str
 ) -> None:
-    """As many queries end in padding and in a document not judged, which no format may take for one."""
+    """As many queries end in padding as in an unjudged document; no format may confuse the two."""
     metric, kept = fresh_metric(), [[0, 1], [0, 2], [], [0, 1, 2]]
     for ignore_index in (1e30, 1e9, -99.9, np.float32(-99.9), -100):
         rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
@@ -220,7 +220,7 @@ def test_values_that_are_not_padding_are_rejected(ndcg: evaluate.Metric) -> None
         ndcg.compute(predictions=[[1, math.nan]], references=[[1, 2]], ignore_index=-100)
 
 
-# --- Padding that nobody named ---------------------------------------------------------------------------------------
+# --- Padding that nobody named --------------------------------------------------------------------
 
 SCORE = [0.9, 0.8, 0.1]
 
@@ -294,7 +294,7 @@ UNNAMED = {
 def test_the_error_about_padding_says_first_how_to_remove_it(
     ndcg: evaluate.Metric, name: str, label: int
 ) -> None:
-    """At each entry point the first step of the message gives the score of the list without its padding."""
+    """At each entry point the message's first step gives the score without the padding."""
     entry, make = UNNAMED[name]
     row = [label, 1, label]
     with pytest.raises(ValueError, match="is negative; ") as refused:
@@ -336,7 +336,7 @@ def test_the_error_about_padding_in_a_file_says_first_how_to_remove_it(
     }
 
 
-# --- judged_only -----------------------------------------------------------------------------------------------------
+# --- judged_only ----------------------------------------------------------------------------------
 
 
 def test_documents_not_judged_may_be_left_out_of_every_format(

@@ -1,4 +1,4 @@
-"""The metric card and docs/: every Python block runs and prints what it shows, every link leads somewhere."""
+"""The metric card and docs/: Python blocks print what they show, and links lead somewhere."""
 
 import doctest
 import re
@@ -94,7 +94,7 @@ def test_the_figures_of_speed_are_those_that_were_measured() -> None:
         ), label
 
 
-# --- Links -----------------------------------------------------------------------------------------------------------
+# --- Links ----------------------------------------------------------------------------------------
 
 
 def test_every_link_of_the_changelog_leads_somewhere() -> None:
@@ -143,7 +143,10 @@ def bare(column: str) -> str:
 
 def test_dead_links_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    good = "[a](page.md) [b](#what-it-is-1) [c](page.md#speed-x_y--z) [d](https://no.where/x.md) `[e](x.md)`"
+    good = (
+        "[a](page.md) [b](#what-it-is-1) [c](page.md#speed-x_y--z) [d](https://no.where/x.md) "
+        "`[e](x.md)`"
+    )
     headings = (
         "# What *it* is?\n\n## What it is\n\n### Speed, `x_y` & z\n\n```sh\n# no heading\n```\n"
     )

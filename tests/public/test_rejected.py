@@ -1,4 +1,4 @@
-"""Rankings without a meaning are rejected: one line that names the argument and the place, and nothing is added."""
+"""Rankings without a meaning are refused in one line that names argument and place."""
 
 import math
 import uuid
@@ -20,7 +20,7 @@ SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second
 TWO_ROWS: Inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids": ["q", "q"]}
 
 
-# --- Scores and relevances -------------------------------------------------------------------------------------------
+# --- Scores and relevances ------------------------------------------------------------------------
 
 
 class Unreadable:
@@ -125,7 +125,7 @@ def test_a_score_may_be_too_large_for_32_bit_floats_where_it_does_not_count(
     assert ndcg.compute(**inputs, score_dtype="float32", ignore_index=-100) == {"nDCG": 1.0}
 
 
-# --- Tables ----------------------------------------------------------------------------------------------------------
+# --- Tables ---------------------------------------------------------------------------------------
 
 RECORDS: dict[str, Table] = {
     "an array of records": lambda table, _: table.to_pandas().to_records(index=False)
@@ -146,7 +146,7 @@ def test_a_table_beside_lists_is_rejected(
         ndcg.compute(predictions=form(TABLE, tmp_path), references=lists)
 
 
-# --- Flat columns ----------------------------------------------------------------------------------------------------
+# --- Flat columns ---------------------------------------------------------------------------------
 
 THREE: Inputs = {"predictions": [1, 2, 3], "references": [1, 0, 1], "query_ids": ["q", "q", "p"]}
 NOT_IDS: dict[str, Callable[[], Any]] = {
@@ -241,7 +241,7 @@ def test_batches_keep_no_document_ids(fresh_metric: MetricFactory) -> None:
     assert metric.compute() == {"nDCG": pytest.approx((1 + SECOND) / 2)}
 
 
-# --- Keys that are not ids -------------------------------------------------------------------------------------------
+# --- Keys that are not ids ------------------------------------------------------------------------
 
 
 def mappings_of(query: Any, document: Any) -> Inputs:

@@ -1,4 +1,4 @@
-"""With score_order="ascending", scores rank as their opposites do by default, to the bit, wherever rankings are read.
+"""With score_order="ascending", scores rank as their opposites do by default, to the bit.
 
 `SCORE_ORDER_RANKINGS` sets the number of random rankings of each type of scores.
 """
@@ -122,7 +122,7 @@ def problem_of(kind: str, lacking: float, unretrieved: Any = None) -> Problem:
     return Problem(kind, *rows)
 
 
-# --- The entry points ------------------------------------------------------------------------------------------------
+# --- The entry points -----------------------------------------------------------------------------
 
 
 def metric() -> Any:
@@ -282,7 +282,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def score_the_same(entry: Callable[[Problem, How], Any], problem: Problem, how: How) -> bool:
-    """Whether opposites score the same, with every bit that repr shows, and score otherwise in the other order."""
+    """Whether opposites score the same to the bit, and not the same in the other order."""
     lowest_first = {**how, "score_order": "ascending"}
     expected = repr(entry(problem.opposite(), how))
     return repr(entry(problem, lowest_first)) == expected != repr(entry(problem, how))
@@ -333,7 +333,7 @@ def test_the_lowest_score_first_on_spark(kind: str) -> None:
         assert score_the_same(spark, problem, how), how
 
 
-# --- Each rule of the option, once ------------------------------------------------------------------------------------
+# --- Each rule of the option, once ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("score", [-math.inf, math.nan])
@@ -372,7 +372,10 @@ def test_batches_are_added_in_one_order() -> None:
     batched = metric()
     near = {"predictions": [[0.1, 0.9]], "references": [[1, 0]]}
     batched.add_batch(**near, score_order="ascending")
-    problem = '^score_order: the batches before were added with "{}", so it cannot be "{}"; give it to add_batch'
+    problem = (
+        '^score_order: the batches before were added with "{}", so it cannot be "{}"; give it '
+        "to add_batch"
+    )
     for add in (batched.add_batch, batched.compute):
         with pytest.raises(ValueError, match=problem.format("ascending", "descending")):
             add(**near)

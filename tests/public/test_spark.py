@@ -1,4 +1,4 @@
-"""A Spark DataFrame, in whatever order of its rows, has the scores of `compute`, and errors name its query."""
+"""A Spark DataFrame, in any order of rows, has the scores of `compute`; errors name its query."""
 
 import math
 import re
@@ -34,7 +34,7 @@ EXACT = {"rel": 1e-12, "abs": 1e-300}
 
 
 def table_of(rows: int = 4000, queries: int = 150, seed: int = 0) -> pa.Table:
-    """Documents in no order: tied scores, some not retrieved, some not judged, queries with nothing relevant."""
+    """Documents in no order: ties, unretrieved, unjudged, and queries with nothing relevant."""
     rng = np.random.default_rng(seed)
     query = rng.choice(queries, rows, p=np.arange(1, queries + 1) / (queries * (queries + 1) / 2))
     score, relevance = rng.integers(0, 20, rows) / 20, rng.integers(0, 4, rows) * (query % 7 > 0)
@@ -141,7 +141,8 @@ def test_random_tables_have_the_value_of_each_query_that_they_have_in_memory(
         found = [(f"q{rng.integers(9)}", f"d{rng.integers(7)}") for _ in range(number)]
         return [*dict.fromkeys(found)] if distinct else found
 
-    # Scores of which float64 cannot tell neighbors apart, and nulls; some queries are in one table only.
+    # Scores of which float64 cannot tell neighbors apart, and nulls; some queries are in one table
+    # only.
     scores = [*(2**53 + at for at in range(5)), None]
     run = [(*pair, scores[rng.integers(6)]) for pair in pairs(150, distinct=False)]
     qrels = [(*pair, [0, 1, 2, None][rng.integers(4)]) for pair in pairs(40, distinct=True)]
@@ -464,7 +465,8 @@ CONNECT = """
 import evaluate
 from pyspark.sql import SparkSession
 
-session = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+builder = SparkSession.builder.remote("local[2]")
+session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
 rows = [("q", 3.0, 2), ("q", 2.0, 0), ("q", 1.0, 1), ("empty", 1.0, 0)]
 frame = session.createDataFrame(rows, "query string, score double, relevance int")
 ndcg = evaluate.load("ndcg.py")
@@ -472,7 +474,8 @@ columns = {"query": "query", "prediction": "score", "reference": "relevance"}
 assert "connect" in type(frame).__module__, type(frame)
 print(ndcg.compute_spark(frame, **columns, k=2))
 print(sorted(map(tuple, ndcg.compute_spark(frame, **columns, k=2, use_aggregator=False).collect())))
-run = session.createDataFrame([("q", "a", 2.0), ("q", "b", 1.0)], "qid string, docid string, score double")
+rows = [("q", "a", 2.0), ("q", "b", 1.0)]
+run = session.createDataFrame(rows, "qid string, docid string, score double")
 hits = session.createDataFrame([("q", ["b"])], "qid string, items array<string>")
 excluded = session.createDataFrame([("q", "a")], "qid string, docid string")
 print(ndcg.compute(predictions=run, references=hits, exclude=excluded))
@@ -549,7 +552,7 @@ def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame
     assert found == pytest.approx(ndcg.compute(**flat(table)), **EXACT)
 
 
-# --- Rejected --------------------------------------------------------------------------------------------------------
+# --- Rejected -------------------------------------------------------------------------------------
 
 
 def test_only_a_dataframe_with_distinct_column_names_is_accepted(
@@ -735,7 +738,10 @@ def test_labels_have_their_gains_in_rows_tables_and_arrays(ndcg: evaluate.Metric
         ),
         (
             None,
-            "reference: query 'q': 'not relevant' is not a number; for labels, give the gain of each, gain=",
+            (
+                "reference: query 'q': 'not relevant' is not a number; for labels, give the gain "
+                "of each, gain="
+            ),
         ),
     ],
 )
@@ -814,7 +820,7 @@ def test_values_that_are_rejected_are_sparks_error_when_they_are_used(
         frame.collect()
 
 
-# --- Parts -----------------------------------------------------------------------------------------------------------
+# --- Parts ----------------------------------------------------------------------------------------
 
 
 @given(

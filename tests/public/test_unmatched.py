@@ -1,4 +1,4 @@
-"""A call warns once if not one retrieved document is judged, as if ids differed, and names the first ids."""
+"""A call warns once, with the first ids, if no retrieved document is judged."""
 
 import json
 import warnings
@@ -118,7 +118,10 @@ def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluat
     assert found.notes == (note,)
     assert note in str(found)
     assert found.to_dict()["notes"] == [note]
-    note = "No document was both retrieved and judged: do predictions and references use the same document ids?"
+    note = (
+        "No document was both retrieved and judged: do predictions and references use the same "
+        "document ids?"
+    )
     assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
     assert (
         note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
@@ -180,7 +183,7 @@ def test_other_rankings_are_not_warned_of(ndcg: evaluate.Metric, inputs: Inputs)
     assert warned(ndcg.compute, **inputs) == []
 
 
-# --- Ids that were floats --------------------------------------------------------------------------------------------
+# --- Ids that were floats -------------------------------------------------------------------------
 
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 

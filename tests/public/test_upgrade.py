@@ -1,4 +1,4 @@
-"""Every call of docs/upgrade.md from 2.1 to 3.0: what 2.1 read is refused or read otherwise, and the call is right."""
+"""The calls of docs/upgrade.md: what 2.1 read is refused or read otherwise, and the new call."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A metric holds batches and the ids of their queries whole or not at all, in one process or several."""
+"""A metric holds batches and their queries' ids whole or not at all, in one process or several."""
 
 import datetime
 import os
@@ -359,7 +359,10 @@ def test_a_process_0_that_never_began_is_an_error_within_the_timeout(
     fresh_metric: MetricFactory,
 ) -> None:
     second = fresh_metric(num_process=2, process_id=1, timeout=0.1)
-    problem = r"^not all of the 2 processes have begun within 0\.1 seconds; .*: process 0 has not, or has died"
+    problem = (
+        r"^not all of the 2 processes have begun within 0\.1 seconds; .*: process 0 has not, "
+        r"or has died"
+    )
     with pytest.raises(ValueError, match=problem):
         second.compute(**GOOD)
     assert len(second) == 0
@@ -381,7 +384,10 @@ def test_what_a_killed_run_has_handed_over_is_not_of_the_next(
             None,
             None,
         ]
-        problem = r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died; call compute again"
+        problem = (
+            r"^process 1 has not called compute within 0\.2 seconds of process 0, or has died; "
+            r"call compute again"
+        )
     else:
         problem = r"^not all of the 2 processes have begun .*: process 1 has not, or has died"
     first.timeout = 0.2
@@ -423,9 +429,8 @@ def test_a_process_of_a_killed_run_that_lives_on_is_not_of_the_next(
     second.compute()  # of the killed run
 
     def compute_later() -> None:
-        time.sleep(
-            0.1
-        )  # while process 0 finds only the file of the killed run; were it late, less would be tested
+        # Process 0 finds only the file of the killed run meanwhile; were it late, less is tested.
+        time.sleep(0.1)
         other.compute()
 
     assert both(lambda: again.compute(use_aggregator=False), compute_later) == [
@@ -555,7 +560,10 @@ def test_a_fork_leaves_batches_to_the_process_that_added_them(
 ) -> None:
     metrics = [fresh_metric(keep_in_memory=keep_in_memory)]
     metrics[0].add_batch(predictions=[[2, 1]] * 2, references=[[1, 0]] * 2)
-    problem = f"RuntimeError: this metric holds batches that process {os.getpid()} has added; compute them there, and"
+    problem = (
+        f"RuntimeError: this metric holds batches that process {os.getpid()} has added; "
+        "compute them there, and"
+    )
     answer = in_a_fork(lambda: [ACTS[then](metrics), "done"][1])
     assert answer.startswith("done" if then == "delete" else problem)
     metrics[0].add_batch(predictions=[[1, 2]] * 2, references=[[1, 0]] * 2)

@@ -1,4 +1,4 @@
-"""Which tensors are scored on their accelerator, and which on the host; the results and the errors are the same.
+"""Tensors are scored on their accelerator or on the host, with the same results and errors.
 
 A stand-in for the function that tells a tensor's accelerator counts the CPU as one.
 """
@@ -61,7 +61,7 @@ def rows(
 
 
 def flat(queries: int = QUERIES) -> Sides:
-    """The documents of all queries in random order, of other lengths, with the ids of their queries."""
+    """The documents of all queries in random order and another number, with their queries' ids."""
     seed = torch.Generator().manual_seed(1)
     sides = {name: side.reshape(-1) for name, side in rows(queries=queries).items()}
     size = len(sides["predictions"])
@@ -330,7 +330,7 @@ def test_without_memory_on_the_device_the_host_scores(
     assert ndcg.compute(**rows(), k=10) == ndcg.compute(**on_host(rows()), k=10)
 
 
-# --- A meter and a Trainer -------------------------------------------------------------------------------------------
+# --- A meter and a Trainer ------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The documents of a query: their ranks, gains and discounts add up to DCG, over all formats and options."""
+"""Ranks, gains and discounts of a query's documents add up to DCG, in all formats and options."""
 
 import doctest
 from typing import Any

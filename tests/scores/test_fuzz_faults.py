@@ -1,6 +1,7 @@
 """Interrupts at every call and processes killed: each batch is in whole, once.
 
-`FUZZ_MINUTES` asks for the long run: interrupts anywhere in the package and processes killed, so many minutes each.
+`FUZZ_MINUTES` asks for the long run: interrupts anywhere in the package and processes killed, so
+many minutes each.
 """
 
 import dis
@@ -49,7 +50,7 @@ def interrupt() -> None:
 
 
 class Moments:
-    """Runs a handler, which by default raises, at one of the moments at which Python runs that of a signal.
+    """Runs a handler, which by default raises, at a moment at which Python runs a signal's.
 
     These are the entries of functions and the ends of calls, but for those of functions in
     Python, which end by a jump. Only moments in the code of some files count.
@@ -99,7 +100,7 @@ class Moments:
 def batch_of(
     queries: int, documents: int, first: int = 0, kind: Any = np.float64
 ) -> dict[str, Any]:
-    """Every query has one relevant document, at a rank that follows from the number of the query."""
+    """Every query has one relevant document, at a rank that follows from the query's number."""
     scores = np.tile(np.arange(documents, 0, -1, dtype=kind), (queries, 1))
     relevance = np.zeros((queries, documents), kind)
     relevance[np.arange(queries), np.arange(first, first + queries) % documents] = 1
@@ -120,7 +121,7 @@ def values_of(queries: int, documents: int) -> list[float]:
 
 
 class Subject:
-    """A metric to which batches are added and which computes them, and the batches that it must hold."""
+    """A metric that adds and computes batches, and the batches that it must hold."""
 
     queries, documents = 3, 4
 
@@ -180,7 +181,7 @@ def random_moments(seen: int, rng: random.Random, least: int, minutes: float) ->
 def test_an_interrupt_after_any_call_leaves_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, ids: bool, keep_in_memory: bool, act: str
 ) -> None:
-    """A handler of signals runs where Python calls something: raise there, at each place in turn."""
+    """A signal's handler runs where Python calls something: raise there, at each place in turn."""
     subject = Subject(fresh_metric(keep_in_memory=keep_in_memory), ids)
     files, rng = PACKAGE if MINUTES else ROOMS, random.Random(0)
     run = subject.acts[act]
@@ -247,7 +248,7 @@ def test_a_query_that_a_handler_of_signals_adds_at_any_call_is_kept_or_refused(
 
 
 class Share:
-    """A process's share of rounds: a batch and a query that it adds, and a batch that it gives to compute."""
+    """A process's share of rounds: an added batch, an added query, a batch given to compute."""
 
     def __init__(self, metric: evaluate.Metric, ids: bool, first: int) -> None:
         batches = [batch_of(queries, 4, first + at) for queries, at in ((3, 0), (2, 4))]
@@ -278,7 +279,8 @@ class Share:
                 with moments:
                     result = call()
             except Interrupted:
-                # in process 0, those of process 1 may have been read; in process 1, all may be handed over
+                # in process 0, those of process 1 may have been read; in process 1, all may be
+                # handed over
                 assert len(self.metric) in (
                     (held, held + 6) if self.metric.process_id == 0 else (held, 0)
                 )
@@ -298,7 +300,7 @@ def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
     ids: bool,
     process: int,
 ) -> None:
-    """Any call of one process is interrupted and repeated, in round after round: process 0 gets each query once."""
+    """Interrupt and repeat any call, round after round: process 0 gets each query once."""
     metrics = [fresh_metric(num_process=2, process_id=each, timeout=60) for each in (0, 1)]
     shares = [Share(metric, ids, first) for metric, first in zip(metrics, (0, 6), strict=True)]
     interrupted, other = shares[process], shares[1 - process]
@@ -330,7 +332,7 @@ def test_an_interrupt_after_any_call_of_a_process_leaves_a_round_to_be_finished(
 def outcome_of_a_killed_process(
     first: evaluate.Metric, second: evaluate.Metric, seconds: float
 ) -> str:
-    """Kill process 1 while it adds batches, of alternating types, or hands them over; compute in process 0."""
+    """Kill process 1 while it adds batches or hands them over; compute in process 0."""
     kinds = ((2, np.float64), (200, np.float32)) * 4
     has_added, adds = os.pipe()
     writer = os.fork()
@@ -370,7 +372,7 @@ def outcome_of_a_killed_process(
 def test_a_process_killed_at_any_moment_has_handed_over_all_or_nothing(
     fresh_metric: MetricFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One run after the other under one experiment id: what a killed one leaves does not enter the next."""
+    """Runs follow one another under one experiment id: a killed one leaves nothing to the next."""
     kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
     monkeypatch.setattr("ndcg.scores.exchange.LOOK_AGAIN", 0.001)
     end = time.monotonic() + 60 * MINUTES
