@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import METRIC
+from refusals import refusal, warning
 from sources import HITS, OBJECTS_IN, ROWS_IN, Records, save_csv, save_json, save_lines
 
 import ndcg
@@ -84,7 +85,8 @@ def test_words_are_asked_about_twice(tmp_path: Path, source: str) -> None:
     gold = HITS[source](hits_with("assessment", words), tmp_path)
     assert_asked("references", "relevance", "id assessment", RUN, gold)
     named = {"relevance": "assessment"}
-    assert refused(RUN, gold, fields=named).argument == "references"
+    with refusal("references"):
+        score(RUN, gold, fields=named)
     gain = dict(zip(words, (1, 3, 2), strict=True))
     assert score(RUN, gold, fields=named, gain=gain) == pytest.approx(VALUE)
 
@@ -112,7 +114,8 @@ def test_a_grade_in_an_object_is_read_and_grades_of_several_judges_are_asked_abo
         assert_asked("references", "relevance", f"id {listed}", RUN, gold)
         assert score(RUN, gold, fields={"relevance": None}) == 1.0
     for name in ("relevance", "grade"):
-        assert refused(RUN, every(name, [1, 0])).argument == "references"
+        with refusal("references"):
+            score(RUN, every(name, [1, 0]))
 
 
 DESCRIPTIONS: dict[str, Any] = {
@@ -161,14 +164,18 @@ def test_a_null_relevance_is_not_judged(tmp_path: Path, source: str, first: int 
 @pytest.mark.parametrize("source", HITS)
 def test_a_side_without_any_value_is_an_error(tmp_path: Path, source: str) -> None:
     run = HITS[source]([{"id": "b", "score": None}], tmp_path)
-    assert refused(run, {"q": {"b": 1}}).argument == "predictions"
+    with refusal("predictions"):
+        score(run, {"q": {"b": 1}})
     gold = HITS[source]([{"id": "b", "relevance": None}], tmp_path)
-    assert refused({"q": {"b": 0.5}}, gold).argument == "references"
+    with refusal("references"):
+        score({"q": {"b": 0.5}}, gold)
 
 
 def test_a_mapping_without_any_number_is_an_error() -> None:
-    assert refused({"q": {"b": None}}, {"q": {"b": 1}}).argument == "predictions"
-    assert refused({"q": {"b": 0.5}}, {"q": {"b": None}}).argument == "references"
+    with refusal("predictions"):
+        score({"q": {"b": None}}, {"q": {"b": 1}})
+    with refusal("references"):
+        score({"q": {"b": 0.5}}, {"q": {"b": None}})
     assert score({"q": {"b": None, "a": 0.5}}, {"q": {"a": 0, "b": 1}}) == 0.0  # not retrieved
 
 
@@ -204,9 +211,11 @@ def test_text_that_only_python_takes_for_a_number_is_an_error(
     tmp_path: Path, source: str, value: str
 ) -> None:
     gold = HITS[source]([{"id": "a", "relevance": value}], tmp_path)
-    assert refused(RUN, gold).argument == "references"
+    with refusal("references"):
+        score(RUN, gold)
     run = HITS[source]([{"id": "a", "score": value}], tmp_path)
-    assert refused(run, {"q": {"a": 1}}).argument == "predictions"
+    with refusal("predictions"):
+        score(run, {"q": {"a": 1}})
 
 
 # The id of a document
@@ -246,7 +255,8 @@ def test_a_full_name_of_the_document_comes_before_a_bare_one(tmp_path: Path, sou
     assert score(run, {"q": {"e": 1}}) == pytest.approx(SECOND)
     assert score(run, {"q": {"b": 1}}, fields={"document": "id"}) == pytest.approx(SECOND)
     run = HITS[source]([{**hit, "doc_id": "d"} for hit in chunks], tmp_path)  # of one document
-    assert refused(run, {"q": {"b": 1}}).argument == "predictions"
+    with refusal("predictions"):
+        score(run, {"q": {"b": 1}})
 
 
 # Tables
@@ -278,7 +288,8 @@ def both(table: str, folder: Path, run: Records, gold: Records) -> tuple[Any, An
 @pytest.mark.parametrize("table", ROWS_IN)
 def test_a_query_beside_its_user_is_asked_about(tmp_path: Path, table: str) -> None:
     sides = both(table, tmp_path, LOG, CLICKS)
-    assert refused(*sides).argument == "predictions"
+    with refusal("predictions"):
+        score(*sides)
     error = refused(sides[0], {"x": {"b": 1}, "y": {"d": 1}})
     assert error.roles == ["query"]
     assert score(*sides, fields={"query": "query"}) == pytest.approx(SECOND)
@@ -415,11 +426,13 @@ def test_a_name_beside_sides_without_fields_is_an_error(
         "ranked ids": {"q": ["a", "b"]},
     }[source]
     how: Any = {argument: "case" if argument == "query_ids" else {"query": "case"}}
-    assert refused(run, {"q": {"a": 1}}, **how).argument == argument
+    with refusal(argument):
+        score(run, {"q": {"a": 1}}, **how)
     row = {"case": "q", "query_id": "other", "document_id": "b", "relevance": 1}
     frame = pd.DataFrame([row])
     assert score(run, frame, **how) == pytest.approx(SECOND)
-    assert refused(run, frame, fields={"query": ("case", "query_id")}).argument == "fields"
+    with refusal("fields"):
+        score(run, frame, fields={"query": ("case", "query_id")})
 
 
 def test_a_table_of_excluded_documents_has_no_relevance(
@@ -429,7 +442,8 @@ def test_a_table_of_excluded_documents_has_no_relevance(
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     qrels, run, seen = (str(tmp_path / name) for name in texts)
-    assert refused(run, qrels, exclude=seen, fields={"relevance": "stars"}).argument == "fields"
+    with refusal("fields"):
+        score(run, qrels, exclude=seen, fields={"relevance": "stars"})
     assert main(["score", qrels, run, "--exclude", seen, "--relevance", "stars"]) == 2
     assert "--relevance stars" in capsys.readouterr().err
 
@@ -500,7 +514,8 @@ def test_queries_under_an_unknown_name_are_asked_about(tmp_path: Path, source: s
     found = [{"case": f"c{at}", "hits": [{"id": "d9"}, {"id": f"d{at}"}]} for at in (1, 0, 2)]
     run = OBJECTS_IN[source](found, tmp_path / "run")
     qrels = OBJECTS_IN[source](judged, tmp_path / "qrels")
-    assert refused(run, qrels).argument == "predictions"
+    with refusal("predictions"):
+        score(run, qrels)
     by_id = {f"c{at}": {f"d{at}": 1} for at in range(3)}
     assert_asked("predictions", "query", "case hits.id", run, by_id)
     assert_asked("references", "query", "case hits.id hits.relevance", by_id, qrels)
@@ -607,15 +622,17 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
         assert "same column" in str(refused(log, log, fields={"document": pair[0]}))
     else:
         assert "'document': ('...', '...')" in str(error)
-        with pytest.warns(UserWarning, match="these are the documents of the references too"):
+        with warning("predictions"):
             assert score(log, log, fields={"document": pair[0]}) == 1.0
     assert score(log, log, fields={"document": pair}) == pytest.approx(SECOND)
 
 
 def test_a_pair_names_the_lists_of_two_logs() -> None:
     run, gold = [{"query": "q", "found": ["a", "b"]}], [{"query": "q", "gold": ["b"]}]
-    assert refused(run, gold, fields={"document": "found"}).argument == "references"
-    assert refused(run, gold, fields={"document": "gold"}).argument == "predictions"
+    with refusal("references"):
+        score(run, gold, fields={"document": "found"})
+    with refusal("predictions"):
+        score(run, gold, fields={"document": "gold"})
     assert score(run, gold, fields={"document": ("found", "gold")}) == pytest.approx(SECOND)
 
 
@@ -757,7 +774,7 @@ def test_query_ids_of_ranked_ids_are_an_id_for_each(query_ids: Any) -> None:
 
 def test_gaps_in_ranks_are_told() -> None:
     ranks, relevant = {"q": {"d1": 1, "d3": 3}}, {"q": {"d3": 1}}
-    with pytest.warns(UserWarning, match="query 'q': no document has a rank between 1 and 3"):
+    with warning("predictions", "query 'q'"):
         assert score(ranks, relevant, score_order="ascending") == pytest.approx(SECOND)
     whole = {"q": {"d1": 1, "x": 2, "d3": 3}}
     assert score(whole, relevant, score_order="ascending") == pytest.approx(1 / 2)
@@ -786,7 +803,7 @@ def test_tuples_of_a_user_an_item_and_a_value_are_no_queries() -> None:
 @pytest.mark.parametrize("name", ["distances", "Distances"])
 def test_distances_beside_ids_rank_in_ascending_order(name: str) -> None:
     run = [{"ids": ["x", "w"], name: [0.3, 0.1]}]
-    with pytest.warns(UserWarning, match=IN_OTHER_ORDER):
+    with warning("predictions", "query 0"):
         assert score(run, [{"w"}], score_order="ascending") == 1.0
 
 

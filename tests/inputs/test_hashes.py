@@ -1,4 +1,4 @@
-"""Rows of one query and document are found, whatever their order, and whichever ids share a hash."""
+"""Rows of one query and document are found in any order, whichever ids share a hash."""
 
 import numpy as np
 import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Decimals are numbers everywhere, and text of a number in tables, records and hits, on both sides alike."""
+"""Decimals are numbers everywhere; so is text of a number in tables, records and hits."""
 
 import json
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from refusals import refusal
 
 import ndcg
 
@@ -126,7 +127,7 @@ def test_text_is_an_id_and_no_number_in_lists_and_mappings(argument: str) -> Non
     ):
         ndcg.compute(**{"predictions": RUN, "references": QRELS, argument: {"q": texts}})
     lists = {"predictions": [list(RUN["q"].values())], "references": [list(QRELS["q"].values())]}
-    with pytest.raises(ValueError, match=r"^references: hold "):
+    with refusal("references"):
         ndcg.compute(**{**lists, argument: [list(texts.values())]})
 
 
@@ -152,9 +153,7 @@ def test_whole_decimals_keep_all_their_digits() -> None:
         [Decimal(2**64 + 1), Decimal("0.5")],
         pa.array([Decimal(2**64 + 1), Decimal("0.5")]),
     ):
-        with pytest.raises(
-            ValueError, match=r"^predictions: query 'q', row 0: .* would be rounded"
-        ):
+        with refusal("predictions", "query 'q', row 0"):
             ndcg.compute(predictions=scores, references=[1, 0], query_ids=["q", "q"])
 
 

@@ -201,7 +201,7 @@ def test_a_negative_relevance_is_named_by_its_id(ndcg: Metric) -> None:
         ndcg.compute(predictions=[["d1"], ["d1"]], references=references)
 
 
-# --- By query --------------------------------------------------------------------------------------------------------
+# --- By query -------------------------------------------------------------------------------------
 
 RANKED_BY_QUERY = {"u1": ["d3", "d1", "d7"], "u2": ["d2", "d4"], "u3": []}
 RELEVANT_BY_QUERY = {"u2": {"d4"}, "u1": {"d1", "d9"}, "u3": {"d5"}}

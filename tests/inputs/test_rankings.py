@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from refusals import refusal
 
 from ndcg.inputs.rankings import to_arrow
 from ndcg.inputs.reading import read
@@ -23,9 +24,9 @@ def test_2d_arrays_become_arrow_lists_of_their_type_but_for_wide_integers(dtype:
 
 def test_integers_that_float64_cannot_hold_are_rejected_for_storage() -> None:
     fine = [[1, 0]]
-    with pytest.raises(ValueError, match=r"^predictions: .*2\*\*53"):
+    with refusal("predictions"):
         to_arrow(read([[2**53 + 1, 0]], fine))
-    with pytest.raises(ValueError, match=r"^references: .*2\*\*53"):
+    with refusal("references"):
         to_arrow(read(fine, [[2**53 + 1, 0]]))
 
 
@@ -68,9 +69,7 @@ def test_scores_are_rounded_once_to_32_bit_floats(dtype: Any) -> None:
 
 @pytest.mark.parametrize("beyond", [3.5e38, -3.5e38, 1e300])
 def test_a_score_that_32_bit_floats_cannot_hold_is_named(beyond: float) -> None:
-    with pytest.raises(
-        ValueError, match=r"^predictions: query 1, position 0: -?\d.* is too large for score_dtype="
-    ):
+    with refusal("predictions", "query 1, position 0"):
         read([[1.0, 2.0], [beyond]], [[1, 0], [1]], score_dtype="float32")
     assert np.isinf(
         read([[math.inf]], [[1]], score_dtype="float32").score

@@ -1,4 +1,4 @@
-"""Rankings by position become the same arrays whatever holds them, without a copy if possible; errors name the place.
+"""Rankings by position become the same arrays whatever holds them, if possible without a copy.
 
 tests/public/test_formats.py scores every format; here are their types, masks, memory and parts.
 """
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 from scipy.sparse import csr_matrix
 
 import ndcg
@@ -26,7 +27,7 @@ Documents = list[list[tuple[Any, Any]]]
 
 
 def documents(rankings: Rankings) -> Documents:
-    """The contents of the arrays: the score and relevance of each document by query, None if missing."""
+    """The contents of the arrays: score and relevance of each document, None if missing."""
     relevance, score, offsets, judged, retrieved, *_ = rankings
     assert relevance.shape == score.shape
     sides = []
@@ -161,9 +162,7 @@ ROUNDED: list[list[Any]] = [
     ],
 )
 def test_numbers_that_64_bits_do_not_hold_are_not_rounded_into_a_tie(scores: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"^predictions: query 0, position 0: .* would be rounded; give"
-    ):
+    with refusal("predictions", "query 0, position 0"):
         read(scores, [[0] * len(row) for row in scores])
 
 
@@ -191,7 +190,7 @@ def test_no_queries_and_queries_of_no_documents_are_rankings() -> None:
     assert documents(read(np.empty((2, 0)), [[], []])) == [[], []]
 
 
-# --- No copy ---------------------------------------------------------------------------------------------------------
+# --- No copy --------------------------------------------------------------------------------------
 
 
 def same_memory(one: np.ndarray, other: np.ndarray) -> bool:
@@ -290,7 +289,7 @@ def test_a_column_of_one_chunk_is_used_where_it_lies() -> None:
     assert same_memory(part.score, values)
 
 
-# --- Parts and Arrow -------------------------------------------------------------------------------------------------
+# --- Parts and Arrow ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["lists", "column", "columns chunked in two ways"])
@@ -327,7 +326,7 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
         list(parts(Inputs(rows, wrong)))
 
 
-# --- Refused ---------------------------------------------------------------------------------------------------------
+# --- Refused --------------------------------------------------------------------------------------
 
 FINE = [[1.0, 2.0], [3.0]]
 LONG = np.ones((1, 2), np.longdouble)  # float64 on some machines
