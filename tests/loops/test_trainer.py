@@ -16,6 +16,7 @@ from conftest import ROOT, MetricFactory
 from evaluate import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 
 pytestmark = pytest.mark.xdist_group("torch")  # which takes seconds to import
 Rows = list[dict[str, np.ndarray]]
@@ -284,34 +285,20 @@ torch.distributed.destroy_process_group()
 
 @whole_or_batches
 @pytest.mark.parametrize(
-    ("evaluated", "trainer", "error"),
+    ("evaluated", "trainer", "named"),
     [
-        (
-            PAIRS[:-1],
-            {},
-            (
-                f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1}; give the "
-                "column of"
-            ),
-        ),
+        (PAIRS[:-1], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1};"),
         (
             [*PAIRS, PAIRS[0]],
             {},
-            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1}; give",
+            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1};",
         ),
         (
             PAIRS,
             {"dataloader_drop_last": True},
-            f"query_ids has .* but the evaluation {len(PAIRS) // 4 * 4};",
+            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) // 4 * 4};",
         ),
-        (
-            PAIRS[::-1],
-            {},
-            (
-                r"query_ids: row \d+ has the label \d, but in references \d; give the columns "
-                r".*shuffle"
-            ),
-        ),
+        (PAIRS[::-1], {}, "query_ids: row 0 has the label"),
     ],
     ids=["a row less", "a row more", "the last batch left out", "another order"],
 )
@@ -321,10 +308,10 @@ def test_another_set_or_order_of_rows_is_rejected(
     arguments: Options,
     evaluated: Rows,
     trainer: Options,
-    error: str,
+    named: str,
 ) -> None:
     metrics = ndcg.trainer_metrics(k=10, **columns(PAIRS))
-    with pytest.raises(ValueError, match=error):
+    with refusal(named):
         make_trainer(metrics, eval_dataset=evaluated, **trainer, **arguments).evaluate()
     assert results_of(make_trainer(metrics, eval_dataset=PAIRS, **arguments).evaluate()) == by_hand(
         ndcg, PAIRS, k=10
@@ -384,9 +371,9 @@ def test_padding_may_have_another_label(ndcg: Metric) -> None:
         predictions=[[0.9, 0.1], [0.3, 0.2, 0.1]], references=[[0, 1], [1, 0, 2]]
     )
     assert ndcg.trainer_metrics(ignore_index=-1)(evaluation(scores, labels)) == expected
-    with pytest.raises(ValueError, match=r"references: query 0, position 2.*-1"):
+    with refusal("references", "query 0, position 2"):
         ndcg.trainer_metrics()(evaluation(scores, labels))
-    with pytest.raises(ValueError, match=r"references: query 0, position 1.*-100"):
+    with refusal("references", "query 0, position 1"):
         ndcg.trainer_metrics(ignore_index=None)(of_lists([[1.0, 1.0]], [[1, -100]]))
     rows = evaluation(SCORES, np.array([1, -100, 2, 1]), INPUTS)
     assert ndcg.trainer_metrics(k=1, query_ids=query_of)(rows) == {"nDCG@1": 1.0}
@@ -453,11 +440,7 @@ def test_labels_of_other_rows_are_rejected_however_close_they_are(
     metrics = ndcg.trainer_metrics(
         query_ids=["a", "a"], references=np.array([reference, reference])
     )
-    found = (
-        rf"row 1 has the label {re.escape(str(label))}, but in references "
-        rf"{re.escape(str(reference))};"
-    )
-    with pytest.raises(ValueError, match=found):
+    with refusal("query_ids", f"row 1 has the label {label}, but in references {reference};"):
         metrics(of_lists([0.5, 0.25], [reference, label]))
 
 
@@ -644,11 +627,11 @@ def test_an_error_names_the_row_of_the_evaluation_whatever_the_batches(ndcg: Met
     metrics = ndcg.trainer_metrics(k=2)
     cuts = [slice(0, 3), slice(3, 3), slice(3, 6), slice(6, 9)]
     for _ in range(2):  # the second evaluation begins again at row 0
-        with pytest.raises(ValueError, match=r"^references: query 7, position 1: "):
+        with refusal("references", "query 7, position 1"):
             metrics(evaluation([scores[each] for each in cuts], [labels[each] for each in cuts]))
         for each in cuts[:-1]:
             metrics(evaluation(scores[each], labels[each]), compute_result=False)
-        with pytest.raises(ValueError, match=r"^references: query 7, position 1: "):
+        with refusal("references", "query 7, position 1"):
             metrics(evaluation(scores[cuts[-1]], labels[cuts[-1]]), compute_result=False)
 
 

@@ -129,7 +129,7 @@ def test_padding_is_marked_by_a_finite_number() -> None:
 def test_options_that_were_checked_before_are_the_same_object() -> None:
     assert options.Options.parse(k=7, ties="best") is options.Options.parse(k=7, ties="best")
     assert options.Options.parse(k=True + 0) == options.Options.parse(k=1)
-    with pytest.raises(ValueError, match=r"^k must be a positive integer"):  # True is not 1
+    with refusal("k must be a positive integer"):  # True is not 1
         options.Options.parse(k=True)
     zeros = [options.Options.parse(zero_division=zero).zero_division for zero in (0.0, -0.0)]
     assert [math.copysign(1, float(zero)) for zero in zeros] == [1.0, -1.0]

@@ -6,6 +6,7 @@ import evaluate
 import pytest
 from conftest import ROOT
 from reference import RELEVANCE, SCORES
+from refusals import refusal
 
 from ndcg.measure.conventions import CONVENTIONS, convention_notes, convention_table
 
@@ -61,7 +62,7 @@ def test_an_option_that_is_given_wins_over_the_convention(ndcg: evaluate.Metric)
     ]
     assert ndcg.compute(**inputs, use_aggregator=False, ties="last")["nDCG"][0] == last
     assert ndcg.compute(**inputs, use_aggregator=False, ignore_ties=True)["nDCG"][0] == last
-    with pytest.raises(ValueError, match="negative"):
+    with refusal("references", "query 0, position 1"):
         ndcg.compute(predictions=[[1, 2]], references=[[1, -1]], convention="lightgbm")
     clipped = {"convention": "lightgbm", "negative_relevance": "clip"}
     assert ndcg.compute(predictions=[[2, 1]], references=[[1, -1]], **clipped) == {"nDCG": 1.0}
@@ -73,7 +74,5 @@ def test_an_unknown_convention_is_rejected_with_the_nearest_name(ndcg: evaluate.
         ("scikit-learn", "sklearn"),
         ("TREC_EVAL", "trec_eval"),
     ):
-        with pytest.raises(
-            ValueError, match=rf'^convention must be one of .*got .*; did you mean "{nearest}"\?'
-        ):
+        with pytest.raises(ValueError, match=f'^convention .*did you mean "{nearest}"'):
             ndcg.compute(predictions=SCORES, references=RELEVANCE, convention=wrong)
