@@ -11,6 +11,7 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import MetricFactory, Processes
+from refusals import refusal
 from test_options import BAD_OPTIONS, TWO
 
 EXAMPLE: dict[str, Any] = {
@@ -74,7 +75,7 @@ def test_nothing_touches_the_disk_at_once_or_in_memory(
         references=np.ones((50, 50)),
         k=[1, 10],
     )
-    with pytest.raises(ValueError, match="nan"):
+    with refusal("predictions", "query 0, position 0"):
         at_once.compute(predictions=[[math.nan]], references=[[1]])
     in_memory.add_batch(**EXAMPLE)
     in_memory.compute()
@@ -234,9 +235,7 @@ def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
     ]:
         with pytest.raises(ValueError, match=f"^{problem}"):
             with_batches.compute(**options)
-    with pytest.raises(
-        ValueError, match=r"^sample_weight must hold one weight for each of 5 queries"
-    ):
+    with refusal("sample_weight must hold one weight for each of 5 queries"):
         with_batches.compute(**TWO, sample_weight=[1, 1])
     assert is_as_before(with_batches)
 
@@ -308,11 +307,11 @@ def test_add_takes_prediction_or_predictions_not_both(with_batches: evaluate.Met
 
 def test_a_mean_of_nothing_is_rejected(ndcg: evaluate.Metric, fresh_metric: MetricFactory) -> None:
     irrelevant = {"predictions": [[2, 1], [1, 2]], "references": [[0, 0], [1, 0]]}
-    with pytest.raises(ValueError, match=r"^nDCG: .*zero_division"):
+    with refusal("nDCG"):
         ndcg.compute(**irrelevant, zero_division=math.nan, sample_weight=[1, 0])
     metric = fresh_metric()
     metric.add_batch(predictions=[[2, 1]], references=[[0, 0]])
-    with pytest.raises(ValueError, match=r"^nDCG@3: .*zero_division"):
+    with refusal("nDCG@3"):
         metric.compute(k=3, zero_division=math.nan)
     assert metric.compute(zero_division=1.0) == {"nDCG": 1.0}
 
@@ -334,7 +333,7 @@ def test_integers_that_float64_would_round_are_scored_at_once_and_rejected_for_s
     big = {"predictions": [[2**53, 2**53 + 1]], "references": [[0, 1]]}
     assert ndcg.compute(**big) == {"nDCG": 1.0}
     for refuse in (with_batches.add_batch, with_batches.compute):
-        with pytest.raises(ValueError, match=r"^predictions: .*2\*\*53"):
+        with refusal("predictions"):
             refuse(**big)
     assert is_as_before(with_batches)
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
+from refusals import refusal
 from sources import (
     RAGGED,
     RAGGED_FORMS,
@@ -32,9 +33,7 @@ SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second
 def test_scores_tied_as_32_bit_floats_need_the_ids_of_documents(ndcg: evaluate.Metric) -> None:
     flat = {"predictions": [7.0000001, 7.0], "references": [0, 1], "query_ids": ["q", "q"]}
     assert ndcg.compute(**flat, ties="docid") == {"nDCG": pytest.approx(SECOND)}
-    with pytest.raises(
-        ValueError, match=r"^document_ids are missing: .* have the same score in float32"
-    ):
+    with refusal("document_ids are missing"):
         ndcg.compute(**flat, ties="docid", score_dtype="float32")
 
 
@@ -138,7 +137,7 @@ def test_two_queries_of_a_database_have_no_common_order(
         )
 
     for method in (metric.compute, metric.add_batch, metric.report):
-        with pytest.raises(ValueError, match=rf"^references: {apart} .*, as predictions is.*data="):
+        with refusal("references", apart):
             method(**pair())
         for side in ("predictions", "references"):
             with pytest.raises(
@@ -146,13 +145,13 @@ def test_two_queries_of_a_database_have_no_common_order(
             ):
                 method(**{"predictions": [[1, 0]], "references": [[1, 0]], side: [pair()[side]]})
     ids, score = several(q=["a", "b"], p=[0.5, 0.25])
-    with pytest.raises(ValueError, match=f"^query_ids: {apart} .*, as predictions is"):
+    with refusal("query_ids", apart):
         metric.compute(predictions=score, references=[1, 0], query_ids=ids)
-    with pytest.raises(ValueError, match=rf"^references: {apart} .*, as systems\['a'\] is"):
+    with refusal("references", apart):
         metric.compare(
             systems={"a": pair()["predictions"], "b": lists}, references=pair()["references"]
         )
-    with pytest.raises(ValueError, match=f"^sample_weight: {apart}"):
+    with refusal("sample_weight", apart):
         metric.compute(predictions=lists, references=lists, sample_weight=several(w=[1, 2])[0])
     assert len(metric) == 0
 
@@ -330,9 +329,7 @@ def test_queries_without_documents_count(ndcg: evaluate.Metric, tmp_path: Path, 
             (predictions, {"r": {}}),
             ({"r": {"a": 1.0}}, references),
         ):
-            with pytest.raises(
-                ValueError, match=r"^predictions: no query is in the references.*'[qr]'.*'[qr]'"
-            ):
+            with refusal("predictions", "no query"):
                 ndcg.compute(predictions=run, references=qrels, ties=ties)
 
 

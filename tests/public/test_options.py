@@ -9,6 +9,7 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
+from refusals import refusal
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
 
@@ -455,5 +456,5 @@ def test_a_log_base_without_a_logarithm_is_not_in_the_signature(ndcg: evaluate.M
 
 
 def test_a_gain_without_labels_has_no_signature(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^gain .* has no value for any of the labels"):
+    with refusal("gain"):
         ndcg.signature(gain=np.array([0.0, 1.0]).take)  # which takes no floats
