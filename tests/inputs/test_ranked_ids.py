@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from conftest import MetricFactory
 from evaluate import Metric
+from refusals import refusal
 from sources import TABLES
 
 
@@ -179,7 +180,7 @@ def test_wrong_ids_are_rejected_alike_in_every_library(
 
 
 def test_other_numbers_of_documents_may_be_ids(ndcg: Metric) -> None:
-    with pytest.raises(ValueError, match=r"^query 0: 3 predictions and 2 references.* as sets$"):
+    with refusal("query 0: 3 predictions and 2 references"):
         ndcg.compute(predictions=[[7, 9, 3]], references=[[7, 3]])
 
 
@@ -197,7 +198,7 @@ def test_none_is_an_empty_list(ndcg: Metric, make: Callable[[Any], Any]) -> None
 
 def test_a_negative_relevance_is_named_by_its_id(ndcg: Metric) -> None:
     references = [{"d1": 1}, {"d1": -1, "d2": 1}]
-    with pytest.raises(ValueError, match="query 1, document 'd1': the relevance -1"):
+    with refusal("references", "query 1, document 'd1'"):
         ndcg.compute(predictions=[["d1"], ["d1"]], references=references)
 
 
@@ -263,7 +264,7 @@ def test_queries_keep_their_ids_in_reports_comparisons_and_batches(
     assert (comparison.pairs[0].wins, comparison.pairs[0].losses) == (0, 1)
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions={"u2": ["d2", "d4"]}, references={"u2": {"d4"}})
-    with pytest.raises(ValueError, match=r"^query 'u2' was added before"):
+    with refusal("query 'u2' was added before"):
         metric.add_batch(predictions={"u2": ["d2"]}, references={"u2": ["d4"]})
     metric.add_batch(predictions=RANKED_BY_QUERY, references={"u1": ["d1", "d9"], "u3": ["d5"]})
     assert metric.compute(use_aggregator=False) == expected

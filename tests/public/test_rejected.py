@@ -100,7 +100,7 @@ def test_values_that_are_not_numbers_are_rejected_by_their_argument(
         inputs = {**TWO_ROWS, "query_ids": ["q", "p"], argument: values}
         with refusal(argument):
             ndcg.compute(**inputs)
-    with pytest.raises(ValueError, match=r"^(predictions|query 0): "):
+    with refusal("predictions"):
         ndcg.compute(predictions=[values], references=[[1, 0]])
     with refusal("predictions"):
         ndcg.compute(predictions={"q": {"a": first, "b": 1.0}}, references={"q": {"a": 1, "b": 0}})
@@ -272,6 +272,8 @@ def test_a_mapping_with_keys_that_are_not_ids_is_rejected_at_every_entry_point(
     good, bad = mappings_of("q", "b"), mappings_of(1.5, "b")
     for argument in good:
         inputs = {"metric": ndcg, **good, argument: bad[argument]}
-        with pytest.raises(ValueError, match=rf"^(systems\['one'\]: )?{argument}: query 1.5 "):
+        system = "systems['one']: " if entry_point == "compare" else ""
+        named = f"{system}predictions" if argument == "predictions" else "references"
+        with refusal(named, "query 1.5"):
             ENTRY_POINTS[entry_point](**inputs)
     assert len(ndcg) == 0
