@@ -58,6 +58,7 @@ def exclude(value: Any, *places: str, **inputs: Any) -> Row:
 
 
 COLUMNS: dict[str, Row] = {
+    "bytes beside text": query_ids([b"1", "1", "1"]),
     "None": query_ids(["a", None, "b"]),
     "None in Arrow": query_ids(pa.array([None, "a", "b"])),
     "None in categories": query_ids(pandas(["a", "b", None], dtype="category")),
@@ -189,6 +190,8 @@ SIDES: dict[str, Row] = {
 }
 
 EXCLUDED: dict[str, Row] = {
+    "a list as an id": refused(compute, "exclude", "query 'q'", **BY_ID, exclude={"q": [["a"]]}),
+    "a mapping beside ranked ids": refused(compute, "exclude", **LISTS, exclude={0: ["a"]}),
     "ids of another type": exclude({"q": ["b", 7]}),
     "a float": exclude({"q": [7.0]}, "query 'q'"),
     "None": exclude({"q": ["a", None]}, "query 'q'"),
