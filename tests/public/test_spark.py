@@ -17,6 +17,7 @@ import pytest
 from conftest import LEAN_JAVA, ROOT, MetricFactory, lean_environment, spark_session
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refusal
 
 from ndcg.scores import spark as room
 
@@ -89,19 +90,13 @@ def test_two_tables_score_as_in_memory(ndcg: evaluate.Metric) -> None:
         ValueError, match=r"^references: must be a Spark DataFrame, as the other side is"
     ):
         ndcg.compute(predictions=frames[0], references=qrels)
-    with pytest.raises(
-        ValueError, match=r"^sample_weight: two Spark tables take no weights; join them"
-    ):
+    with refusal("sample_weight", "two Spark tables"):
         ndcg.compute(predictions=frames[0], references=frames[1], sample_weight="weight")
-    with pytest.raises(
-        ValueError, match=r"^predictions: column 'score' must hold numbers; got string"
-    ):
+    with refusal("predictions", "column 'score'"):
         ndcg.compute(
             predictions=frames[0].selectExpr("qid", "docno", "'1' as score"), references=frames[1]
         )
-    with pytest.raises(
-        ValueError, match=r"^predictions: fields={'score': None}: rows of a Spark DataFrame have no"
-    ):
+    with refusal("predictions", "fields={'score': None}"):
         ndcg.compute(predictions=frames[0], references=frames[1], fields={"score": None})
     relevant = {"qid": ["a", "b"], "docno": ["y", "x"]}
     fields = {"relevance": None}
@@ -236,13 +231,9 @@ def test_documents_to_exclude_have_the_names_of_tables(ndcg: evaluate.Metric) ->
     assert ndcg.compute(**renamed, exclude=other, fields=fields) == {"nDCG": 1.0}
     with pytest.raises(ValueError, match=r"^exclude: no query under a standard name; "):
         ndcg.compute(**tables, exclude=other)
-    with pytest.raises(
-        ValueError, match=r"^exclude: column 'query' is of type int, and in the rankings string"
-    ):
+    with refusal("exclude", "column 'query'"):
         ndcg.compute(**tables, exclude=frame_of([(1, "x")], "query int, document string"))
-    with pytest.raises(
-        ValueError, match=r"^exclude: must be a Spark DataFrame, as the rankings are; got {'a'"
-    ):
+    with refusal("exclude", "must be a Spark DataFrame,"):
         ndcg.compute(**tables, exclude={"a": ["x"]})
 
 
@@ -300,23 +291,23 @@ def test_an_empty_array_is_a_query_without_documents(ndcg: evaluate.Metric, miss
 
 @pytest.mark.parametrize("side", ["predictions", "references"])
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("row", "place"),
     [
-        ((2, None), "query 2 is null; give an array, empty if there is no document"),
-        ((1, [12]), "query 1 is in two rows; give each query once"),
-        ((1, []), "query 1 is in two rows; give each query once"),
-        ((2, [None]), f"query 2: {NO_DOCUMENT}"),
-        ((None, [10]), NO_QUERY),
-        ((None, []), NO_QUERY),
+        ((2, None), "query 2 is null;"),
+        ((1, [12]), "query 1 is in two rows;"),
+        ((1, []), "query 1 is in two rows;"),
+        ((2, [None]), f"query 2: {NO_DOCUMENT.partition(' ')[0]}"),
+        ((None, [10]), NO_QUERY.partition("; ")[0] + ";"),
+        ((None, []), NO_QUERY.partition("; ")[0] + ";"),
     ],
     ids=str,
 )
 def test_arrays_that_cannot_be_the_documents_of_a_query_are_refused(
-    ndcg: evaluate.Metric, side: str, row: Any, problem: str
+    ndcg: evaluate.Metric, side: str, row: Any, place: str
 ) -> None:
     rows = {"predictions": [(1, [10, 11])], "references": [(1, [11])]}
     rows[side] = [*rows[side], row]
-    with pytest.raises(ValueError, match=f"^{side}: {re.escape(problem)}$"):
+    with refusal(side, place):
         ndcg.compute(**{name: frame_of(each, ITEMS) for name, each in rows.items()})
 
 
@@ -330,9 +321,7 @@ def test_ids_may_be_dates(ndcg: evaluate.Metric) -> None:
     )
     run, qrels = dates.drop("relevance"), dates.drop("score")
     assert ndcg.compute(predictions=run, references=qrels)["nDCG"] == pytest.approx(expected)
-    with pytest.raises(
-        ValueError, match=r"^query_ids are date in the predictions and string in the references"
-    ):
+    with refusal("query_ids are date in the predictions and string in the references;"):
         ndcg.compute(predictions=run, references=texts.drop("score"))
 
 
@@ -381,10 +370,7 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
 def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
     metric = fresh_metric(keep_in_memory=True)
     metric.add_batch(predictions=[[0.1, 0.2]], references=[[1, 0]])
-    problem = (
-        "data: a Spark DataFrame cannot be scored together with batches; call compute without them"
-    )
-    with pytest.raises(ValueError, match=problem):
+    with refusal("data", "a Spark DataFrame cannot be scored together with batches;"):
         metric.compute(data=frame, predictions="score", references="relevance", query_ids="query")
     assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3))}
 
@@ -558,10 +544,10 @@ def test_columns_may_have_any_name(ndcg: evaluate.Metric, table: pa.Table, frame
 def test_only_a_dataframe_with_distinct_column_names_is_accepted(
     ndcg: evaluate.Metric, frame: Any
 ) -> None:
-    with pytest.raises(ValueError, match="df must be a Spark DataFrame; got list"):
+    with refusal("df must be a Spark DataFrame;"):
         ndcg.compute_spark([1], **COLUMNS)
     twice = frame.select("*", frame[COLUMNS["prediction"]])
-    with pytest.raises(ValueError, match="prediction: the DataFrame has several columns"):
+    with refusal("prediction", "the DataFrame has several columns"):
         ndcg.compute_spark(twice, **COLUMNS)
 
 
@@ -685,10 +671,7 @@ def test_a_document_that_a_table_has_twice_is_named(ndcg: evaluate.Metric) -> No
         [("a", "x", 3, 0), ("a", "x", 2, 1)],
         "query string, document string, score int, relevance int",
     )
-    with pytest.raises(
-        ValueError,
-        match=r"^reference: query 'a': document 'x' has several relevances; give it one$",
-    ):
+    with refusal("reference", "query 'a'", "document 'x'"):
         ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best")
     with pytest.raises(
         Exception, match=r"reference: query 'a': document 'x' has several relevances"
@@ -799,7 +782,7 @@ def test_a_document_counts_once_at_its_best_rank(
 def test_of_many_arrays_those_of_two_lengths_are_named(ndcg: evaluate.Metric) -> None:
     rows = [(7, [1.0], [1]), (8, [2.0, 1.0], [1]), (9, [1.0], [0])]
     frame = frame_of(rows, "id int, p array<double>, r array<int>").coalesce(1)
-    with pytest.raises(ValueError, match=r"^query 8: 2 predictions and 1 references"):
+    with refusal("query 8: 2 predictions and 1 references;"):
         ndcg.compute_spark(frame, **ARRAYS, query="id")
 
 
