@@ -1,11 +1,14 @@
 """nDCG for Hugging Face `evaluate`: the metric that `evaluate.load` opens.
 
-`make bundle` writes this file from ndcg/metric.py, and the modules that it needs into ndcg_bundle.py:
-read and edit the package instead.
+`make bundle` writes this file from ndcg/metric.py, and the modules that it needs into
+ndcg_bundle.py: read and edit the package instead.
 """
 
 if not __package__:
-    raise ImportError("this is the file that evaluate.load opens: load it with evaluate, or import the package ndcg")
+    raise ImportError(
+        "this is the file that evaluate.load opens: "
+        "load it with evaluate, or import the package ndcg"
+    )
 
 import marshal
 from importlib.util import cache_from_source
@@ -15,9 +18,10 @@ from filelock import FileLock
 
 
 def require_whole_copies() -> None:
-    """Remove what a full disk has cut off when evaluate copied this file and the bundle: it never copies them again.
+    """Remove copies of this file and the bundle that a full disk cut off.
 
-    The same holds for their compiled code, which Python cuts off without an error (python/cpython#126606).
+    Evaluate never copies them again. The same holds for their compiled code, which Python cuts off
+    without an error (python/cpython#126606).
 
     Raises:
         ImportError: a copy was cut off.
@@ -27,11 +31,15 @@ def require_whole_copies() -> None:
     folder, remedy = files[0].parent, "it is deleted now: make space"
 
     def cut_off() -> list[Path]:
-        return [file for file in files if not (file.exists() and file.read_bytes().rstrip().endswith(end))]
+        def is_whole(file: Path) -> bool:
+            return file.exists() and file.read_bytes().rstrip().endswith(end)
+
+        return [file for file in files if not is_whole(file)]
 
     if cut := cut_off():
         try:
-            with FileLock(f"{folder.parent}.lock"):  # in which evaluate copies, perhaps in another process right now
+            # evaluate copies under this lock, perhaps in another process right now
+            with FileLock(f"{folder.parent}.lock"):
                 for file in (cut := cut_off()):
                     file.unlink(missing_ok=True)
         except OSError:
@@ -116,10 +124,8 @@ from .ndcg_bundle import (
 
 Result = TypeVar("Result")
 
-IDS = (
-    *Inputs._fields[2:5],
-    "fields",
-)  # arguments of rankings in addition to predictions and references
+# Arguments of rankings in addition to predictions and references.
+IDS = (*Inputs._fields[2:5], "fields")
 
 _DESCRIPTION = """\
 Normalized discounted cumulative gain (nDCG) rates a ranking from 0 to 1. Each document has a
@@ -140,7 +146,8 @@ _CITATION = """\
   year    = {2002}
 }
 @inproceedings{mcsherry2008computing,
-  title     = {Computing information retrieval performance measures efficiently in the presence of tied scores},
+  title     = {Computing information retrieval performance measures efficiently in the presence \
+of tied scores},
   author    = {McSherry, Frank and Najork, Marc},
   booktitle = {Advances in Information Retrieval (ECIR)},
   pages     = {414--421},
@@ -165,8 +172,9 @@ Args:
 """
 _KWARGS_DESCRIPTION += """
 Returns:
-    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, each combination has one
-    entry: all cutoffs of the first measure, then of the second. Values are floats, nDCG between 0 and 1.
+    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, each combination
+    has one entry: all cutoffs of the first measure, then of the second. Values are floats, nDCG
+    between 0 and 1.
 
 Examples:
     >>> ndcg = evaluate.load("ndcg.py")  # from a clone; from the Hub: evaluate.load("<user>/nDCG")
@@ -177,15 +185,19 @@ Examples:
 
     >>> ndcg.compute(predictions=[[.1, .2, .3, 4, 70]], references=[[10, 0, 0, 1, 5]], k=3)
     {'nDCG@3': 0.4123818817534531}
-    >>> ndcg.compute(predictions=[[3, 2, 1]], references=[[0, 0, 2]], k=[1, 3], measures=["DCG", "nDCG"])
+    >>> ndcg.compute(
+    ...     predictions=[[3, 2, 1]], references=[[0, 0, 2]], k=[1, 3], measures=["DCG", "nDCG"]
+    ... )
     {'DCG@1': 0.0, 'DCG@3': 1.0, 'nDCG@1': 0.0, 'nDCG@3': 0.5}
 
-    Two documents are tied at the first rank, and one of them is relevant; with ignore_ties, the last
-    of them ranks first:
+    Two documents are tied at the first rank, and one of them is relevant; with ignore_ties, the
+    last of them ranks first:
 
     >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1)
     {'nDCG@1': 0.5}
-    >>> ndcg.compute(predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, ignore_ties=True)
+    >>> ndcg.compute(
+    ...     predictions=[[1, 1, 0, 0, 0]], references=[[1, 0, 0, 0, 0]], k=1, ignore_ties=True
+    ... )
     {'nDCG@1': 0.0}
 
     Lists of different lengths, with a relevant document that was not retrieved, and one value
@@ -246,21 +258,22 @@ class NDCG(Batches, evaluate.Metric):
         gain: Any = None,
         duplicates: str = "raise",
     ) -> None:
-        """Add whole queries, to be scored by a later `compute`. A batch that is rejected adds nothing.
+        """Add whole queries, to be scored by a later `compute`.
 
-        With `query_ids`, add all documents of a query in one batch; a query that was already added is rejected.
-        `exclude` may cover the whole data set: it need not have queries of every batch, as long as it has some.
-        `score_order` is the same for all batches; `compute` needs it only for predictions of its own. `gain` is needed
-        only for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in `compute`.
-        `exclude_from` is the same for all batches.
+        A batch that is rejected adds nothing. With `query_ids`, add all documents of a query in one
+        batch; a query that was already added is rejected. `exclude` may cover the whole data set:
+        it need not have queries of every batch, as long as it has some. `score_order` is the same
+        for all batches; `compute` needs it only for predictions of its own. `gain` is needed only
+        for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in
+        `compute`. `exclude_from` is the same for all batches.
         """
-        how = {
-            "ignore_index": ignore_index,
-            "score_order": score_order,
-            "gain": gain,
-            "duplicates": duplicates,
-        }
-        options = _options_of_batch(exclude_from=exclude_from, **how)
+        options = _options_of_batch(
+            exclude_from=exclude_from,
+            ignore_index=ignore_index,
+            score_order=score_order,
+            gain=gain,
+            duplicates=duplicates,
+        )
         inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
         self._add(lambda: self._read(from_frame(data, inputs), options))
 
@@ -278,30 +291,30 @@ class NDCG(Batches, evaluate.Metric):
         gain: Any = None,
         duplicates: str = "raise",
     ) -> None:
-        """Add one query: the scores of its documents, or their ids, best first, and their relevance.
+        """Add one query: the scores of its documents, or their ids, best first; their relevance.
 
-        `predictions` and `references` are other names for these arguments, which `evaluate.combine` uses. `exclude`
-        lists the ids of documents to remove from this query; without ids, it is an error. `exclude_from`, `gain`
-        and `duplicates` are as in `add_batch`.
+        `predictions` and `references` are other names for these arguments, which `evaluate.combine`
+        uses. `exclude` lists the ids of documents to remove from this query; without ids, it is an
+        error. `exclude_from`, `gain` and `duplicates` are as in `add_batch`.
         """
         if prediction is None and reference is None:
             prediction, reference = predictions, references
         elif predictions is not None or references is not None:
             raise ValueError(
-                "give one query as prediction and reference or as predictions and references, not as both"
+                "give one query as prediction and reference or as predictions and references, not "
+                "as both"
             )
         if isinstance(exclude, Mapping):
             raise ValueError(
                 "exclude: must be a list or a set of ids; give {query: ids} to add_batch or compute"
             )
         excluded = None if exclude is None else [exclude]
-        how = {
-            "score_order": score_order,
-            "exclude_from": exclude_from,
-            "gain": gain,
-            "duplicates": duplicates,
-        }
-        options = _options_of_batch(**how)
+        options = _options_of_batch(
+            score_order=score_order,
+            exclude_from=exclude_from,
+            gain=gain,
+            duplicates=duplicates,
+        )
         self._add(partial(self._read, Inputs([prediction], [reference], exclude=excluded), options))
 
     @with_arguments
@@ -322,21 +335,22 @@ class NDCG(Batches, evaluate.Metric):
     ) -> Any:
         """Score the queries of this call and those added before.
 
-        If a call raises an error, the queries added before are kept. With several processes, process 0
-        returns the result for all of them, and the others return None.
+        If a call raises an error, the queries added before are kept. With several processes,
+        process 0 returns the result for all of them, and the others return None.
         """
         inputs = Inputs(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         )
         sides = {"data": data, "predictions": predictions, "references": references}
-        if of_spark := next((name for name, side in sides.items() if is_spark(side)), None):
+        spark_side = next((name for name, side in sides.items() if is_spark(side)), None)
+        if spark_side is not None:
             if self.num_process > 1 or self._holds_batches():
-                problem = "a Spark DataFrame cannot be scored together with batches; call compute without them"
-                raise ValueError(f"{of_spark}: {problem}")
+                problem = "a Spark DataFrame cannot be scored together with batches"
+                raise ValueError(f"{spark_side}: {problem}; call compute without them")
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
                 raise ValueError(
-                    f"{of_spark}: {problem}; call compute_spark, or collect the rankings"
+                    f"{spark_side}: {problem}; call compute_spark, or collect the rankings"
                 )
             return compute(
                 **inputs.rankings,
@@ -348,9 +362,11 @@ class NDCG(Batches, evaluate.Metric):
             )
         known: Any = options
         if not options.keys() <= OPTIONS.keys():
-            own = self._own_options()
+            added = self._added_options()
             known = {
-                name: each for name, each in options.items() if name in OPTIONS or name not in own
+                name: value
+                for name, value in options.items()
+                if name in OPTIONS or name not in added
             }
             refuse_unknown(known, self.compute)
         inputs = from_frame(data, inputs)
@@ -360,10 +376,12 @@ class NDCG(Batches, evaluate.Metric):
                 given[name] = value
 
         def score(inputs: Inputs, **changed: Any) -> Any:
-            ids = {name: each for name in IDS if (each := getattr(inputs, name)) is not None}
-            how = {**ids, **given, **changed}
+            arguments = {**given, **changed}
+            for name in IDS:
+                if getattr(inputs, name) is not None:
+                    arguments[name] = getattr(inputs, name)
             return self._compute(
-                predictions=inputs.predictions, references=inputs.references, **how
+                predictions=inputs.predictions, references=inputs.references, **arguments
             )
 
         return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
@@ -385,9 +403,10 @@ class NDCG(Batches, evaluate.Metric):
     ) -> dict[str, Any]:
         """Return the result for the rankings of one call, or of all batches and processes.
 
-        `compute` calls it by keyword, with its own options. Predictions and references are the arguments of one call,
-        unchanged, or Arrow columns of lists if there are batches. A subclass may override it, accept more options and
-        add to the result. `engine="sklearn"` calls `sklearn.metrics.ndcg_score` instead.
+        `compute` calls it by keyword, with its own options. Predictions and references are the
+        arguments of one call, unchanged, or Arrow columns of lists if there are batches. A subclass
+        may override it, accept more options and add to the result. `engine="sklearn"` calls
+        `sklearn.metrics.ndcg_score` instead.
         """
         parsed = Options.parse(k=k, ignore_ties=ignore_ties, **options)
         inputs = Inputs(
@@ -395,48 +414,45 @@ class NDCG(Batches, evaluate.Metric):
         )
         return score_inputs(inputs, parsed)
 
-    def _own_options(self) -> set[str]:
-        """Return the names of options that a subclass's `_compute` adds to the options of the metric."""
-        own = inspect.signature(self._compute).parameters.values()
+    def _added_options(self) -> set[str]:
+        """Return the names that the `_compute` of a subclass gives to its parameters."""
+        parameters = inspect.signature(self._compute).parameters.values()
         return {
-            each.name
-            for each in own
-            if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+            parameter.name
+            for parameter in parameters
+            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
         }
 
     def _score_all(
         self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]
     ) -> Result | None:
-        """Score the queries of this call and those added before; return None in processes other than 0.
+        """Score the queries of this call and those added before; only process 0 has a result.
 
-        Batches are stored with the highest score first, and scored in the order in which they were added, so that the
-        options and the signature agree with them.
+        Batches are stored with the highest score first, and scored in the order in which they were
+        added, so that the options and the signature agree with them.
 
-        Do not call this with `**`: after such a call Python runs signal handlers at a point where the batches
-        are scored and gone but the caller does not have the result yet.
+        Do not call this with `**`: after such a call Python runs signal handlers at a point where
+        the batches are scored and gone but the caller does not have the result yet.
         """
         given = inputs.predictions is not None or inputs.references is not None
         for name in IDS:
             if getattr(inputs, name) is not None and not given:
-                raise ValueError(
-                    f"{name} without predictions and references: give them to add_batch with the batch"
-                )
+                hint = "give them to add_batch with the batch"
+                raise ValueError(f"{name} without predictions and references: {hint}")
         if given and self.num_process == 1 and not self._holds_batches():
             return score(inputs)
         options = parse()
         if options.ties == "docid":
-            problem = (
-                "it is not available with batches or several processes, which keep no document ids"
-            )
-            hint = f"if documents are in ascending order of id, {mark('ties', 'last')} gives the same result"
-            raise InputError(f"{mark('ties', 'docid')}: {problem}; {hint}")
+            ties = mark("ties", "docid")
+            problem = "it is not available with batches or several processes"
+            problem = f"{ties}: {problem}, which keep no document ids"
+            last = mark("ties", "last")
+            hint = f"if documents are in ascending order of id, {last} gives the same result"
+            raise InputError(f"{problem}; {hint}")
         if options.missing != "empty":
-            problem = (
-                "batches and several processes do not record which queries are missing from a run"
-            )
-            raise InputError(
-                f"{mark('missing', options.missing)}: {problem}; compute each run at once"
-            )
+            missing = mark("missing", options.missing)
+            problem = "batches and several processes do not record which queries are missing"
+            raise InputError(f"{missing}: {problem} from a run; compute each run at once")
         if options.score_order == "ascending":
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
@@ -447,22 +463,18 @@ class NDCG(Batches, evaluate.Metric):
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
             if options.labels is None and has_text_labels(columns.references):
-                raise ValueError(
-                    "gain is missing: the batches hold labels in text; give the gain that add_batch got"
-                )
+                problem = "gain is missing: the batches hold labels in text"
+                raise ValueError(f"{problem}; give the gain that add_batch got")
             if not is_ascending:
                 return score(columns)
-            return score(
-                columns._replace(predictions=in_ascending_order(columns.predictions)),
-                score_order="ascending",
-            )
+            columns = columns._replace(predictions=in_ascending_order(columns.predictions))
+            return score(columns, score_order="ascending")
 
         check = partial(measure_inputs, options=replace(options, score_order="descending"))
         return self._score(read, check, score_columns, options.ignore_index)
 
-    @evaluate.utils.file_utils.add_end_docstrings(
-        inspect.getdoc(report) or ""
-    )  # python -OO has no docstrings
+    # With python -OO there is no docstring.
+    @evaluate.utils.file_utils.add_end_docstrings(inspect.getdoc(report) or "")
     def report(
         self,
         *,
@@ -479,15 +491,16 @@ class NDCG(Batches, evaluate.Metric):
         confidence: float = 0.95,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
-        """Report on the queries of this call and those added before, then drop them; None in processes other than 0."""
+        """Report on the queries of this call and those added before, then drop them.
+
+        Processes other than 0 get None.
+        """
         resampling = Resampling.parse(confidence)
         parsed = Options.of_method(self.report, k, options)
-        inputs = from_frame(
-            data,
-            Inputs(
-                predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
-            ),
+        inputs = Inputs(
+            predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
         )
+        inputs = from_frame(data, inputs)
 
         def score(inputs: Inputs, **changed: Any) -> Report:
             return report_on(inputs, options=replace(parsed, **changed), resampling=resampling)
@@ -514,23 +527,27 @@ class NDCG(Batches, evaluate.Metric):
 
     def _read(self, inputs: Inputs, options: Options) -> Batch:
         """Return queries as a batch, if they can be scored."""
-        how = {
-            **options.sides,
-            "labels": None if options.labels is None else options.labels.as_numbers,
-        }
-        inputs = from_files(inputs, **how).settled(**how)  # so that a stream can be read again
-        unmatched = None if inputs.exclude is None else ""
-        if inputs.exclude is not None:
-            self._check_same("exclude_from", options.exclude_from)
-        how |= {"ignore_index": options.ignore_index, "exclude_from": options.exclude_from}
+        reading: dict[str, Any] = {**options.sides, "labels": None}
+        if options.labels is not None:
+            # Labels in text are stored as numbers, to which `compute` gives their gains.
+            reading["labels"] = options.labels.as_numbers
+        # Settled, so that a stream can be read again.
+        inputs = from_files(inputs, **reading).settled(**reading)
+        reading["ignore_index"] = options.ignore_index
+        reading["exclude_from"] = options.exclude_from
+        if inputs.exclude is None:
+            rankings = checked_rankings(inputs, **reading)
+            traits = Traits(options.score_order, "", None, rankings.unmatched)
+            return self._batch(rankings, traits)
+        self._check_same("exclude_from", options.exclude_from)
+        unmatched = ""
         try:
-            rankings = checked_rankings(inputs, **how)
-        except (
-            NothingExcludedError
-        ) as error:  # not in this batch; `compute` raises it if it is in no batch
-            rankings, unmatched = checked_rankings(inputs._replace(exclude=None), **how), str(error)
-        exclude_from = "" if inputs.exclude is None else options.exclude_from
-        traits = Traits(options.score_order, exclude_from, unmatched, rankings.unmatched)
+            rankings = checked_rankings(inputs, **reading)
+        except NothingExcludedError as error:
+            # Nothing in this batch; `compute` raises the error if it is so in all batches.
+            unmatched = str(error)
+            rankings = checked_rankings(inputs._replace(exclude=None), **reading)
+        traits = Traits(options.score_order, options.exclude_from, unmatched, rankings.unmatched)
         return self._batch(rankings, traits)
 
 
@@ -542,7 +559,8 @@ def _options_of_batch(**given: Any) -> Options:
     return options
 
 
-# With these, a loaded metric lists conventions and slips, restores saved results, and limits the files it reads.
+# With these, a loaded metric lists conventions and slips, restores saved results, and limits the
+# files it reads.
 NDCG.CONVENTIONS, NDCG.SLIPS, NDCG.Limits = CONVENTIONS, SLIPS, Limits
 NDCG.Report, NDCG.Comparison, NDCG.Explanation, NDCG.Check = Report, Comparison, Explanation, Check
 

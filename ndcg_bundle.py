@@ -1,4 +1,4 @@
-"""The modules of ndcg/ in one file, for `evaluate.load`; `make bundle` writes it: read and edit the package."""
+"""The modules of ndcg/ in one file for `evaluate.load`; `make bundle` writes it: edit them."""
 import ast
 import csv
 import datetime
@@ -34,7 +34,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
-from functools import cache, cached_property, lru_cache, partial, reduce
+from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
@@ -3161,7 +3161,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_other_orders(arguments: Mapping[str, Any]) -> None:
-    """Raise an error for values that are matched by position, but whose rows have no common order."""
+    """Raise an error for values matched by position whose rows have no common order."""
     _refuse_separate_queries(arguments)
     _refuse_other_index(arguments)
 
@@ -3236,9 +3236,7 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    if library_of(row) != "pandas" or not _has_index(row) or getattr(row, "ndim", 0) != 1:
-        return False
-    if row.dtype.kind not in "iufb":
+    if not _has_index(row) or getattr(row, "ndim", 0) != 1 or row.dtype.kind not in "iufb":
         return False
     if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
         return False  # the index of a Series without ids
@@ -3305,6 +3303,11 @@ def are_lists(side: Any) -> bool:
     return any(map(_inputs_sources_is_row, side))
 
 
+def is_one_column(side: Any) -> bool:
+    """Return whether a side is an array with one value in each row, of a head with one logit."""
+    return bool(getattr(side, "shape", ())[1:] == (1,))
+
+
 def _inputs_sources_is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
@@ -3351,9 +3354,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
         again = ids[int(values.index.duplicated().argmax())]
         problem = f"its index has {shown(again)} twice; give one value for each query"
         raise InputError(problem, argument)
-    column = plain(argument, values)
-    in_order = column.to_pylist() if isinstance(column, ARROW) else column.tolist()
-    return dict(zip(ids, in_order, strict=True))
+    return dict(zip(ids, in_python(plain(argument, values)), strict=True))
 
 
 def plain(argument: str, values: Any) -> Any:
@@ -3384,6 +3385,15 @@ def plain(argument: str, values: Any) -> Any:
             argument,
         )
     return array
+
+
+def in_python(values: Any) -> Any:
+    """Return an array or an Arrow column as a list of Python's values; others unchanged."""
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    if isinstance(values, ARROW):
+        return values.to_pylist()
+    return values
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
@@ -3459,7 +3469,6 @@ class Widened(np.ndarray[Any, Any]):
 
 
 def _from_dataset(column: Any) -> Any:
-    """Return a column of a Hugging Face Dataset."""
     source = column.source
     if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
@@ -3467,7 +3476,6 @@ def _from_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    """Return a column that Arrow can read."""
     rows = _masked_rows(values)
     if rows is not None:
         return rows
@@ -3482,7 +3490,7 @@ def _from_stream(values: Any) -> Any:
 
 def _masked_rows(values: Any) -> list[Any] | None:
     """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
-    if getattr(values, "ndim", None) == 2 and values.shape[1] == 1 and hasattr(values, "iloc"):
+    if is_one_column(values) and hasattr(values, "iloc"):
         values = values.iloc[:, 0]
     if str(getattr(values, "dtype", None)).lower() != "object":
         return None
@@ -3606,8 +3614,10 @@ Order = slice | RowNumbers
 def once(kind: str) -> str:
     """Return what an error about a repeated document in a run, or in qrels, says to do.
 
-    >>> print(InputError(once("run")), once("qrels"), sep="; ")
-    give it once for a query, or duplicates="best" to count it once, at its best rank; give it once for a query
+    >>> print(InputError(once("run")))
+    give it once for a query, or duplicates="best" to count it once, at its best rank
+    >>> once("qrels")
+    'give it once for a query'
     """
     if kind != "run":
         return "give it once for a query"
@@ -3677,16 +3687,18 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
 def float_hint(one: str, other: str) -> str:
     """Return the hint for two ids that are the same whole number, but one of them ends in .0.
 
-    >>> float_hint("document '101.0'", "document '7'").rpartition(": ")
-    ('; convert ids that are whole numbers to integers, before they become text', ': ', "'101.0' was a float")
+    >>> float_hint("document '101.0'", "document '7'").rpartition("to ")[2]
+    "integers, before they become text: '101.0' was a float"
     >>> float_hint("document '101'", "document '7'")
     ''
     """
-    matches = [MAY_BE_FLOAT.search(text) for text in (one, other)]
-    floats = [match[0] for match in matches if match and match[1]]
-    if len(floats) != 1 or None in matches:
+    match, other_match = MAY_BE_FLOAT.search(one), MAY_BE_FLOAT.search(other)
+    if match is None or other_match is None:
         return ""
-    return f"; {TO_INTEGERS}: {floats[0]} was a float"
+    if bool(match[1]) == bool(other_match[1]):
+        return ""
+    written_as_float = match[0] if match[1] else other_match[0]
+    return f"; {TO_INTEGERS}: {written_as_float} was a float"
 
 
 def _other_way(value: Any) -> str:
@@ -3702,8 +3714,8 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     >>> try:
     ...     check_ids("references", {"q": {"d": 1, None: 0}})
     ... except ValueError as error:
-    ...     print(error)
-    references: query 'q': document None is neither text nor an integer, as ids must be; give others as text
+    ...     print(str(error).partition(",")[0])
+    references: query 'q': document None is neither text nor an integer
     """
     rows = side.values() if nested else ()
     wrong = types_of_no_ids(chain(side, *rows))
@@ -3843,7 +3855,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode the ids of all rows or, if equal ids are adjacent, only of the first row of each run."""
+    """Encode the ids of all rows, or of the first row of each run if equal ids are adjacent."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
@@ -3892,7 +3904,6 @@ def decoded(column: "pa.Array | pa.ChunkedArray") -> pa.ChunkedArray:
 
 
 def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
-    """Return ids as an Arrow column."""
     if isinstance(ids, ARROW):
         return ids
     if isinstance(ids, np.ndarray):
@@ -4174,8 +4185,8 @@ def read_flat_column(
             return _from_arrow(argument, query, ignore_index, labels, place)
         values = values.to_pylist()
     if isinstance(values, np.ndarray):
-        if values.ndim == 2 and values.shape[1] == 1:
-            values = values.reshape(-1)  # from a head with one logit
+        if is_one_column(values):
+            values = values.reshape(-1)
         if values.ndim == 1:
             if values.dtype.kind not in TEXTS_AND_OBJECTS:
                 return _from_arrays(argument, [values], ignore_index)
@@ -4301,7 +4312,6 @@ def _from_arrays(
 
 
 def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
-    """Raise an error for an array that is not 1-D."""
     dimensions = list(map(attrgetter("ndim"), rows))
     if dimensions.count(1) == len(dimensions):
         return
@@ -4313,12 +4323,7 @@ def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
 
 def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
     """Return whether arrays hold integers that float64 may round."""
-    for array in arrays:
-        if array.dtype.kind not in "iu":
-            continue
-        if beyond_2_53(array).any():
-            return True
-    return False
+    return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
@@ -4416,7 +4421,6 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_numeric(kind: pa.DataType) -> bool:
-    """Return whether Arrow values of this type are numbers."""
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     )
@@ -4500,7 +4504,7 @@ def read_numbers(
     values = list(chain.from_iterable(rows))
     try:
         array = np.array(values)
-    except BaseException as error:  # noqa: BLE001 - of any library: not all values are plain numbers
+    except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers
         raise_unless_of_values(error)
         array = np.empty(0, object)
     present = None
@@ -4636,11 +4640,7 @@ def _nearest_floats(values: list[Any]) -> NDArray[np.float64]:
     try:
         return np.array(values, np.float64)
     except OverflowError:
-        return np.array([_nearest_float(value) for value in values])
-
-
-def _nearest_float(value: Any) -> float:
-    return float(value) if abs(value) < 2**1023 else math.inf
+        return np.array([float(value) if abs(value) < 2**1023 else math.inf for value in values])
 
 
 def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) -> int | None:
@@ -4870,6 +4870,7 @@ NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGN
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
+# The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
@@ -4891,7 +4892,9 @@ def plain_name(name: Any) -> str:
     """
     if not isinstance(name, str):
         return ""
-    plain: str = RECBOLE.sub("", name.strip()) if ":" in name else name
+    plain: str = name
+    if ":" in name:
+        plain = RECBOLE.sub("", name.strip())
     return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
@@ -4935,6 +4938,16 @@ def refuse_lowest_first(name: Any, argument: str = "") -> None:
         raise InputError(problem, argument, hint=hint)
 
 
+def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
+    """Return the column of ranks beside the scores of a run; None if there is none, or several."""
+    if names.kind != "run" or "score" not in chosen:
+        return None
+    ranks = [name for name in columns if plain_name(name) == "rank"]
+    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+        return None
+    return ranks[0]
+
+
 # The argument `fields`
 
 
@@ -4947,13 +4960,11 @@ class Fields(NamedTuple):
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
         """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {name: cell for name, cell in examples.items() if not _is_row_number(name)}
+        named = {}
+        for name, cell in examples.items():
+            if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+                named[name] = cell
         return cls(named, {name: plain_name(name) for name in named})
-
-
-def _is_row_number(name: Any) -> bool:
-    """Return whether a column has the name that pandas writes for the numbers of rows."""
-    return isinstance(name, str) and ROW_NUMBER.fullmatch(name) is not None
 
 
 class Given(NamedTuple):
@@ -4980,8 +4991,10 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     pairs: dict[str, tuple[str | None, str | None]] = {}
     for role, name in fields.items():
         if role not in ROLES:
+            hint = f"the fields are {', '.join(ROLES)}"
             near = nearest(str(role), ROLES)
-            hint = f"did you mean {near!r}?" if near else f"the fields are {', '.join(ROLES)}"
+            if near:
+                hint = f"did you mean {near!r}?"
             raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
         pairs[role] = _pair(role, name)
     return pairs
@@ -4989,14 +5002,19 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 
 def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
     """Return the names of a role in the run and in the references."""
-    may_differ = role in ("query", "document")
-    pair = name if may_differ and isinstance(name, (list, tuple)) and len(name) == 2 else (name,)
-    if not all(part is None or (isinstance(part, str) and part) for part in pair):
-        or_pair = ", a pair of names (in the run, in the qrels)" if may_differ else ""
-        problem = f"must be the name of a field{or_pair} or None; got {shown(name)}"
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    if role == "document" and None in pair:
+    must_be = "must be the name of a field"
+    pair: Sequence[Any] = (name,)
+    if role in ("query", "document"):
+        must_be += ", a pair of names (in the run, in the qrels)"
+        if isinstance(name, (list, tuple)) and len(name) == 2:
+            pair = name
+    problem = ""
+    if role == "document" and any(part is None for part in pair):
         problem = "must be the name of a field, since each document has an id; got None"
+    for part in pair:
+        if part is not None and (not isinstance(part, str) or part == ""):
+            problem = f"{must_be} or None; got {shown(name)}"
+    if problem:
         raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
     return pair[0], pair[-1]
 
@@ -5030,7 +5048,6 @@ class Names(NamedTuple):
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
-    has_no_value: bool = False  # whether `fields` says that documents have no value
     ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
@@ -5042,25 +5059,36 @@ class Names(NamedTuple):
         return self.given[role].name if role in self.given else None
 
     @property
+    def given_names(self) -> list[str]:
+        """The names that `fields` gives, one for each role that has one."""
+        return [given.name for given in self.given.values() if given.name is not None]
+
+    @property
     def has_no_query(self) -> bool:
         """Whether `fields` says that no field names the query, whose position does."""
         return "query" in self.given and self.given["query"].name is None
 
+    @property
+    def has_no_value(self) -> bool:
+        """Whether `fields` says that documents have no value."""
+        return self.value in self.given and self.given[self.value].name is None
+
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
-        given = {**self.given, self.value: Given(None, of_both=False)}
-        return self._replace(given=given, has_no_value=True)
+        return self._replace(given={**self.given, self.value: Given(None, of_both=False)})
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
         if self.kind == "qrels":
             return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
+        standard = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        if not self.ascending:
+            return standard
         lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-        (highest,) = LISTS_OF_VALUES["run"] if in_lists else SCORE
-        return ((*lowest, *highest),) if self.ascending else (highest,)
+        return ((*lowest, *standard[0]),)
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: the one that `fields` names, or standard ones."""
+        """Return the fields that could have a role: those that `fields` names, or standard ones."""
         if role in self.given:
             name, of_both = self.given[role]
             if name is None:
@@ -5068,20 +5096,29 @@ class Names(NamedTuple):
             named = _called(name, fields)
             if named or not of_both:
                 return named
-        taken = {given.name for given in self.given.values()}
         for group in standard:
-            spellings = set(map(plain_name, group))
-            present = []
-            for path, last in fields.last.items():
-                if last in spellings and path not in taken:
-                    present.append(path)
-            # A field that is always null could be none, unless there is no other.
-            present = [path for path in present if fields.examples[path] is not None] or present
+            present = _in_group(group, fields, self.given_names)
             if present and role == "query":
-                return present + _asked_by_users(present, fields)
+                present += _asked_by_users(present, fields)
             if present:
                 return present
         return []
+
+
+def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> list[Any]:
+    """Return the fields with one of some standard names that are not taken for another role."""
+    spellings = set(map(plain_name, group))
+    present = []
+    empty = []
+    for path, last in fields.last.items():
+        if last not in spellings or path in taken:
+            continue
+        if fields.examples[path] is None:
+            empty.append(path)
+        else:
+            present.append(path)
+    # A field that is always null could be none, unless there is no other.
+    return present or empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -5128,8 +5165,7 @@ def names_of_side(
             continue  # the value of the other side, which may be a field of this one too
         of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
         given[role] = Given(pair[0 if kind == "run" else 1], of_both)
-    has_no_value = names.value in given and given[names.value].name is None
-    return names._replace(given=given, has_no_value=has_no_value)
+    return names._replace(given=given)
 
 
 PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
@@ -5234,20 +5270,17 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         if possible and (name is None or _called(name, fields)):
             several = brief(map(shown, possible), ", ")
             problems.append(f"several fields could be the {role}: {several}")
-        elif name is not None:
-            if name in fields.examples:
-                problems.append(
-                    f"{shown(name)} is {_inputs_fields_example(fields.examples[name])}, and no {role}"
-                )
-                continue
+        elif name is None:
+            lacking.append(role)
+        elif name in fields.examples:
+            problems.append(f"{shown(name)} is {_inputs_fields_example(fields.examples[name])}, and no {role}")
+        else:
             near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
             problems.append(f"no field is called {shown(name)}{hint}")
-        else:
-            lacking.append(role)
     if lacking:
         *first, last = lacking
-        listed = f"{', '.join(first)} or {last}" if first else last
+        listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
     if "score" in lacking:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
@@ -5297,8 +5330,11 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     listed = [f"{shown(field)} ({_inputs_fields_example(value)})" for field, value in examples.items()]
+    words = ", ".join(listed[:MOST_LISTED])
     more = len(listed) - MOST_LISTED
-    return ", ".join(listed[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+    if more > 0:
+        words += f" and {more} more"
+    return words
 
 
 def _inputs_fields_example(value: Any) -> str:
@@ -5316,25 +5352,23 @@ def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = Fals
     first, *others = errors
     if not others and not are_one:
         return within(errors[first], first, instead_of=first)
+    have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
+    words = []
     for argument, error in errors.items():
         for role in error.roles:
-            are_two = role in roles and argument == "references" and not are_one
-            roles[role] = ("...", "...") if are_two else "..."
+            is_of_both = role in roles and argument == "references" and not are_one
+            roles[role] = ("...", "...") if is_of_both else "..."
+        places = [mark(argument), *(place for place in error.places if place != argument)]
+        words.append(": ".join([*places, error.unclear]))
+        if not have_same_fields:
+            words.append(error.fields)
+    if have_same_fields:
+        words.append(errors[first].fields)
     if are_one:
         roles["document"] = ("...", "...")
-    listed = [error.fields for error in errors.values()]
-    sides = []
-    for argument, error in errors.items():
-        places = [mark(argument), *(place for place in error.places if place != argument)]
-        words = error.unclear
-        if len(set(listed)) > 1:
-            words += f"; {error.fields}"
-        sides.append(": ".join([*places, words]))
-    if len(set(listed)) == 1:
-        sides.append(listed[0])
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
-    return InputError(f"{'; '.join(sides)}; {write}")
+    return InputError("; ".join([*words, write]))
 
 
 def refuse_unused_fields(
@@ -5367,9 +5401,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    if path == name or path.endswith(f".{name}"):
-        return True
-    return plain_name(path.rpartition(".")[2]) == plain_name(name)
+    last = plain_name(path.rpartition(".")[2])
+    return len(_called(name, Fields({}, {path: last}))) > 0
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:
@@ -5394,7 +5427,7 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     return "neither side has such a field"
 
 
-# ndcg/inputs/hashes.py: Rows with ids, as in a file or a table; rows with the same query and document are found by sorting hashes.
+# ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -5432,14 +5465,14 @@ class Columns(NamedTuple):
 
     def only(self, kept: Mask) -> "Columns":
         """Return the rows for which a mask is True."""
-        present, padding = (
-            None if mask is None else mask[kept] for mask in (self.present, self.padding)
-        )
-        rows = {name: getattr(self, name)[kept] for name in ("query", "value", "hashes")}
-        document = self.document.filter(pa.array(kept))
-        numbers = None if self.numbers is None else self.numbers[kept]
         return self._replace(
-            **rows, document=document, present=present, padding=padding, numbers=numbers
+            query=self.query[kept],
+            document=self.document.filter(pa.array(kept)),
+            value=self.value[kept],
+            hashes=self.hashes[kept],
+            numbers=taken(self.numbers, kept),
+            present=taken(self.present, kept),
+            padding=taken(self.padding, kept),
         )
 
     def retrieved(self, present: Mask | None) -> "Columns":
@@ -5448,26 +5481,27 @@ class Columns(NamedTuple):
             return self
         run = self.only(present)
         used = np.unique(run.query)
-        return run._replace(
-            query=np.searchsorted(used, run.query), query_ids=run.query_ids.take(pa.array(used))
-        )
+        query_ids = run.query_ids.take(pa.array(used))
+        return run._replace(query=np.searchsorted(used, run.query), query_ids=query_ids)
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
-        found: list[Any] = self.document.take(pa.array(rows)).to_pylist()
-        return found if self.names is None else [self.names[each] for each in found]
+        ids: list[Any] = self.document.take(pa.array(rows)).to_pylist()
+        if self.names is None:
+            return ids
+        return [self.names[number] for number in ids]
 
     def ordinals(self, rows: RowNumbers) -> RowNumbers:
-        """Return the position of each of these rows' documents in the order of their ids."""
+        """Return the positions of the documents of some rows in the order of their ids."""
         if self.names is None:
             return ordinals(self.document.take(pa.array(rows)))
         rank = dict(zip(ascending(self.names), count(), strict=False))
-        return np.array([rank[each] for each in self.documents(rows)], np.int64)
+        return np.array([rank[document] for document in self.documents(rows)], np.int64)
 
     def query_id(self, index: int) -> Any:
         """Return the id of a query."""
-        found = self.query_ids[index]
-        return found.as_py() if isinstance(found, pa.Scalar) else found
+        query = self.query_ids[index]
+        return query.as_py() if isinstance(query, pa.Scalar) else query
 
     def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
         """Return the ids of the document and of the query of a row, as messages show them."""
@@ -5475,7 +5509,7 @@ class Columns(NamedTuple):
 
 
 def repeated_row(columns: Columns) -> tuple[int, int] | None:
-    """Return the first row that repeats the query and document of an earlier row, and that earlier row."""
+    """Return the first row with the query and document of an earlier row, and that earlier row."""
     first, again = same_rows(columns)
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
@@ -5509,7 +5543,7 @@ def best_rows(
 
 
 def first_rows(*sides: Columns) -> RowNumbers:
-    """Return for each row the first row with the same query and document, numbered over all inputs."""
+    """Return for each row the first with the same query and document, numbered over all sides."""
     first, again = same_rows(*sides)
     row = np.arange(sum(len(side.query) for side in sides))
     row[again] = first
@@ -5519,36 +5553,35 @@ def first_rows(*sides: Columns) -> RowNumbers:
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one, numbered over all inputs."""
-    query, document = (
-        np.concatenate([side.query for side in sides]),
-        _inputs_hashes_together([side.document for side in sides]),
-    )
+    """Return pairs of rows with the same query and document: each row with the next one.
+
+    They are numbered over all sides.
+    """
+    query = np.concatenate([side.query for side in sides])
+    document = _inputs_hashes_together([side.document for side in sides])
     if len(query) <= FEW_IDS:
         return _inputs_hashes_one_by_one(np.arange(len(query)), query, document)
     queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
     blocks = [0, *(np.flatnonzero(np.diff(until // HASHES_AT_A_TIME)) + 1).tolist(), queries]
-    of_one_hash = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
-    first, second, common, of_one_query = map(np.concatenate, zip(*of_one_hash, strict=True))
+    alike = in_threads(partial(_rows_of_one_hash, sides, groups), blocks[:-1], blocks[1:])
+    first, second, common, have_one_query = map(np.concatenate, zip(*alike, strict=True))
 
-    def are_of_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
-        return np.asarray(
-            pc.equal(document.take(pa.array(first)), document.take(pa.array(second))).to_numpy()
-        )
+    def have_one_document(first: RowNumbers, second: RowNumbers) -> NDArray[np.bool_]:
+        are_equal = pc.equal(document.take(pa.array(first)), document.take(pa.array(second)))
+        return np.asarray(are_equal.to_numpy())
 
     several = pa.cpu_count() if len(first) > HASHES_AT_A_TIME else 1
     parts = (np.array_split(rows, several) for rows in (first, second))
-    same = np.concatenate(in_threads(are_of_one_document, *parts)) & of_one_query
+    same = np.concatenate(in_threads(have_one_document, *parts)) & have_one_query
     if same.all():
         return first, second
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
-    settled = _inputs_hashes_one_by_one(np.union1d(first[unlike], second[unlike]), query, document)
-    first, second = (
-        np.concatenate([rows[~unlike], others])
-        for rows, others in zip((first, second), settled, strict=True)
-    )
+    rows = np.union1d(first[unlike], second[unlike])
+    more_first, more_second = _inputs_hashes_one_by_one(rows, query, document)
+    first = np.concatenate([first[~unlike], more_first])
+    second = np.concatenate([second[~unlike], more_second])
     return first, second
 
 
@@ -5557,12 +5590,14 @@ def _inputs_hashes_one_by_one(
 ) -> tuple[RowNumbers, RowNumbers]:
     """Return the pairs of `same_rows` among a few rows."""
     last: dict[tuple[int, Any], int] = {}
-    first, second = [], []
-    for row, *ids in zip(
-        rows.tolist(), query[rows].tolist(), document.take(pa.array(rows)).to_pylist(), strict=True
-    ):
-        if (before := last.get(key := tuple(ids))) is not None:
-            first.append(before)
+    first = []
+    second = []
+    queries = query[rows].tolist()
+    documents = document.take(pa.array(rows)).to_pylist()
+    for row, *ids in zip(rows.tolist(), queries, documents, strict=True):
+        key = tuple(ids)
+        if key in last:
+            first.append(last[key])
             second.append(row)
         last[key] = row
     return np.array(first, np.int64), np.array(second, np.int64)
@@ -5571,82 +5606,97 @@ def _inputs_hashes_one_by_one(
 def _rows_of_one_hash(
     sides: Sequence[Columns], groups: Sequence[tuple[Order, RowNumbers]], start: int, stop: int
 ) -> tuple[RowNumbers, RowNumbers, NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return pairs of rows with equal hashes among some queries, their common bits, and if their queries are equal."""
-    rows, queries, keys, before = [], [], [], 0
+    """Return pairs of rows with equal hashes among some queries.
+
+    Also the bits that their hashes have in common, and whether their queries are equal.
+    """
+    rows = []
+    queries = []
+    keys = []
+    before = 0
     for side, (order, offsets) in zip(sides, groups, strict=True):
         span = slice(*offsets[[start, stop]].tolist())
-        at = span if isinstance(order, slice) else order[span]
-        rows.append(before + (np.arange(span.start, span.stop) if isinstance(at, slice) else at))
-        queries.append(side.query[at])
-        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[at])
+        if isinstance(order, slice):  # rows are grouped by query already
+            places: Order = span  # no copy
+            rows.append(before + np.arange(span.start, span.stop))
+        else:
+            places = order[span]
+            rows.append(before + places)
+        queries.append(side.query[places])
+        keys.append(queries[-1].view(np.uint64) * ODD + side.hashes[places])
         before += len(side.query)
-    row, query, key = np.concatenate(rows), np.concatenate(queries), np.concatenate(keys)
-    of_row = np.uint64((1 << len(key).bit_length()) - 1)
-    key &= ~of_row
+    row = np.concatenate(rows)
+    query = np.concatenate(queries)
+    key = np.concatenate(keys)
+    # The lowest bits of a hash give way to the number of its row, so that sorting keeps it.
+    row_bits = np.uint64((1 << len(key).bit_length()) - 1)
+    key &= ~row_bits
     key |= np.arange(len(key), dtype=np.uint64)
     key.sort()
-    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= of_row)
-    pair = [(key[each] & of_row).view(np.int64) for each in (starts, starts + 1)]
-    first, second = (row[each] for each in pair)
-    return first, second, key[starts] & ~of_row, query[pair[0]] == query[pair[1]]
+    starts = np.flatnonzero((key[1:] ^ key[:-1]) <= row_bits)
+    first = (key[starts] & row_bits).view(np.int64)
+    second = (key[starts + 1] & row_bits).view(np.int64)
+    return row[first], row[second], key[starts] & ~row_bits, query[first] == query[second]
 
 
 def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
-    types = {each.type for each in columns if len(each)} or {columns[0].type}
-    kind = max(types, key=lambda each: UNITS.index(getattr(each, "unit", "s")))
+    filled = [column for column in columns if len(column)]
+    types = {column.type for column in filled} or {columns[0].type}
+    kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
-    return pa.chunked_array(
-        [chunk for each in columns if len(each) for chunk in each.cast(kind).chunks], kind
-    )
+    chunks = []
+    for column in filled:
+        chunks += column.cast(kind).chunks
+    return pa.chunked_array(chunks, kind)
 
 
 def digest_of(columns: Columns) -> str:
     """Return a digest of rows that does not depend on their order: a sum over their hashes."""
-    of_query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
+    query = hashes_of(pa.chunked_array([columns.query_ids]))[columns.query]
     value = columns.value.astype(np.float64) + 0.0  # 0.0 for -0.0
-    mixed = _mixed((of_query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
+    mixed = _mixed((query * ODD ^ columns.hashes) * ODD ^ value.view(np.uint64))
     return f"{int(mixed.sum(dtype=np.uint64)):016x}"
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, the same for equal ids of any type."""
-    if not pa.types.is_string(ids.type) and not pa.types.is_binary(ids.type):
-        number = (
-            ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
-            if pa.types.is_timestamp(ids.type)
-            else ids
-        )
-        number = number.cast(pa.int32()) if pa.types.is_date(ids.type) else number
-        whole = number if pa.types.is_uint64(number.type) else number.cast(pa.int64())
-        return _mixed(whole.to_numpy().astype(np.uint64, copy=False).copy())
-    hashes: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
-    for chunk in filter(len, ids.chunks):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int32)[
-            chunk.offset : chunk.offset + len(chunk) + 1
-        ]
-        data = np.append(np.frombuffer(chunk.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-        words = np.ndarray(
-            len(data) - 7, "<u8", data, strides=(1,)
-        )  # the eight bytes that start at each byte
-        lengths = np.diff(offsets).astype(np.int64)
-        counts = np.maximum((lengths + 7) // 8, 1)
-        first = np.cumsum(counts) - counts
-        start, at, left = np.zeros(1, np.int64), offsets[:-1], lengths
-        if several := counts.max() > 1:
-            start = 8 * (
-                np.arange(counts.sum()) - np.repeat(first, counts)
-            )  # the position of each word in its id
-            at, left = np.repeat(at, counts) + start, np.repeat(lengths, counts) - start
-        mixed = words[at]
-        mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
-        mixed ^= start.view(np.uint64) * ODD
-        mixed = _mixed(mixed)
-        if several:
-            mixed = np.add.reduceat(mixed, first)
-        hashes.append(np.asarray(mixed ^ lengths.view(np.uint64)))
-    return np.concatenate(hashes)
+    if pa.types.is_string(ids.type) or pa.types.is_binary(ids.type):
+        hashes = [_hashes_of_text(chunk) for chunk in ids.chunks if len(chunk)]
+        return np.concatenate([np.empty(0, np.uint64), *hashes])
+    if pa.types.is_timestamp(ids.type):
+        ids = ids.cast(pa.timestamp("s", ids.type.tz), safe=False)
+    if pa.types.is_date(ids.type):
+        ids = ids.cast(pa.int32())
+    if not pa.types.is_uint64(ids.type):
+        ids = ids.cast(pa.int64())
+    return _mixed(ids.to_numpy().astype(np.uint64, copy=False).copy())
+
+
+def _hashes_of_text(ids: pa.Array) -> NDArray[np.uint64]:
+    """Return a number of 64 bits for each id, the sum over its words of eight bytes."""
+    offsets = np.frombuffer(ids.buffers()[1], np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    data = np.append(np.frombuffer(ids.buffers()[2], np.uint8), np.zeros(8, np.uint8))
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # those that start at each byte
+    lengths = np.diff(offsets).astype(np.int64)
+    counts = np.maximum((lengths + 7) // 8, 1)
+    first = np.cumsum(counts) - counts
+    start = np.zeros(1, np.int64)  # the position of each word in its id
+    places = offsets[:-1]
+    left = lengths
+    has_several = counts.max() > 1
+    if has_several:
+        start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))
+        places = np.repeat(places, counts) + start
+        left = np.repeat(lengths, counts) - start
+    mixed = words[places]
+    mixed <<= 8 * np.maximum(8 - left, 0).view(np.uint64)  # without the bytes of the next id
+    mixed ^= start.view(np.uint64) * ODD
+    mixed = _mixed(mixed)
+    if has_several:
+        mixed = np.add.reduceat(mixed, first)
+    return np.asarray(mixed ^ lengths.view(np.uint64))
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -5716,13 +5766,32 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
     documents = dict(zip(queries, rows, strict=True))
     if len(documents) == len(queries):
         return documents
+    before, position = _first_repeated(queries)
+    problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
+    raise InputError(f"{problem}; give each query once", argument)
+
+
+def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
+    """Return where an id is that is there again, and where it is again for the first time."""
     first: dict[Any, int] = {}
-    for position, query in enumerate(queries):
-        before = first.setdefault(query, position)
+    for position, value in enumerate(ids):
+        before = first.setdefault(value, position)
         if before < position:
-            problem = f"query {shown(query)} is in row {before} and in row {position}"
-            raise InputError(f"{problem}; give each query once", argument)
+            return before, position
     raise AssertionError("ids that are equal have equal hashes")
+
+
+def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
+    """Return the ids that `query_ids` has for queries in their order, which must differ."""
+    if isinstance(query_ids, (Set, Mapping)):
+        kind = type(query_ids).__name__
+        problem = f"a {kind} has no order of its own; give a list, an id for each query"
+        raise InputError(problem, "query_ids")
+    ids = list(in_python(query_ids))
+    if len(ids) != queries:
+        problem = f"has {len(ids)} ids for {queries} queries; give an id for each"
+        raise InputError(problem, "query_ids")
+    return list(rows_by_query("query_ids", ids, ids))
 
 
 def documents_of_query(
@@ -5753,7 +5822,9 @@ def documents_of_query(
     if len(documents) == len(ids):
         return documents
     if names.keep is None:
-        _refuse_twice(ids, names)
+        before, position = _first_repeated(ids)
+        problem = f"document {shown(ids[position])} is in position {before} already"
+        raise InputError(f"{problem}; {once(names.kind)}", position=position)
     return _best(ids, numbers, names)
 
 
@@ -5767,7 +5838,6 @@ def _by_order(count: int, names: Names) -> list[int]:
 
 
 def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
-    """Raise an error for a hit without a score."""
     position = numbers.index(None)
     call = mark("fields", {"score": None})
     hint = f"give each document a score, or {call} if the order counts"
@@ -5797,18 +5867,8 @@ def _instead(value: Any) -> str:
     return "give others as text"
 
 
-def _refuse_twice(ids: Sequence[Any], names: Names) -> None:
-    """Raise an error for the first document that is there twice."""
-    first: dict[Any, int] = {}
-    for position, document in enumerate(ids):
-        before = first.setdefault(document, position)
-        if before < position:
-            problem = f"document {shown(document)} is in position {before} already"
-            raise InputError(f"{problem}; {once(names.kind)}", position=position)
-
-
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first of its places with it, or at the last."""
+    """Return the best score of each document, at the first or the last of its places with it."""
     best: dict[Any, int] = {}
     for position, document in enumerate(ids):
         before = best.setdefault(document, position)
@@ -6024,7 +6084,6 @@ class Rankings(NamedTuple):
             yield self._piece(start, stop)
 
     def _piece(self, start: int, stop: int) -> "Rankings":
-        """Return some of the queries."""
         queries = slice(start, stop)
         rows = slice(*self.offsets[[start, stop]].tolist())
         return Rankings(
@@ -6075,7 +6134,6 @@ class Rankings(NamedTuple):
         return self._replace(unmatched=f"{problem}; {both}{hint}")
 
     def _place_of(self, row: int) -> str:
-        """Describe a document."""
         return (self.place or numbered)(*place_among(self.offsets, row))
 
     def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
@@ -6146,24 +6204,26 @@ class NothingExcludedError(InputError):
 def without(
     exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
 ) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many of these each query has on each side.
+    """Return both sides without the excluded documents, and how many each query had on each side.
 
     If they are excluded from the run only, the judgments stay as they are.
 
-    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a file. Their ids must be
-    of the type of the rankings' ids, and one of their queries must be in the rankings.
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a
+    file. Their ids must be of the type of the rankings' ids, and one of their queries must be in
+    the rankings.
     """
     excluded = _inputs_exclusion_columns(exclude, run, qrels)
-    left, counts = [], np.zeros((len(qrels.query_ids), 2), np.int64)
-    for at, side in enumerate((run, qrels)):
+    sides = [run, qrels]
+    counts = np.zeros((len(qrels.query_ids), 2), np.int64)
+    for index, side in enumerate((run, qrels)):
         mask = _are_among(side, excluded)
-        stays = exclude_from == "run" and at == 1
-        left.append(side if stays else side.only(~mask))
+        stays = exclude_from == "run" and side is qrels
+        if not stays:
+            sides[index] = side.only(~mask)
         known = index_among(side.query_ids, qrels.query_ids)
-        counts[known[known >= 0], at] = np.bincount(side.query[mask], minlength=len(known))[
-            known >= 0
-        ]
-    return left[0], left[1], counts
+        by_query = np.bincount(side.query[mask], minlength=len(known))
+        counts[known[known >= 0], index] = by_query[known >= 0]
+    return sides[0], sides[1], counts
 
 
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
@@ -6172,7 +6232,7 @@ def are_excluded(rows: Columns, exclude: Any) -> Mask:
 
 
 def _are_among(side: Columns, excluded: Columns) -> Mask:
-    """Return which rows have the same query and document as a row to exclude; a document may have several rows."""
+    """Return which rows have the same query and document as a row to exclude."""
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
     excluded = excluded._replace(query=query).only(query >= 0)
     count = len(excluded.query)
@@ -6180,55 +6240,74 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 
 
 def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
-    """Return the documents to exclude as columns, without ids that the rankings' columns cannot hold."""
-    own = run if len(run.document) else judged
+    """Return the documents to exclude as columns, without ids that rankings cannot hold."""
+    rankings = run if len(run.document) else judged
     if isinstance(exclude, ById):
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
-        check_ids("exclude", exclude, nested=False)
-        by_query = {
-            query: found
-            for query, documents in exclude.items()
-            if (found := _inputs_exclusion_ids(query, documents))
-        }
-        queries: Any = list(by_query)
-        query = np.repeat(np.arange(len(queries)), list(map(len, by_query.values())))
-        documents: Any = list(chain.from_iterable(by_query.values()))
+        query, queries, documents = _rows_of_mapping(exclude)
     elif isinstance(exclude, Columns):
         query, queries, documents = exclude[:3]
     elif isinstance(exclude, Pairs):
-        # an empty column may have a type that ids cannot have
-        of_query, of_document = (
-            ids if len(ids) else [] for ids in settled(exclude._asdict()).values()
-        )
-        ids, documents = read_ids("exclude", of_query), id_column("exclude", of_document)
-        query, queries = ids.codes, ids.distinct
-        if len(query) != len(documents):
-            lengths = f"{len(query)} query ids and {len(documents)} document ids"
-            raise InputError(f"has {lengths}; give both in each row", "exclude")
+        query, queries, documents = _rows_of_pairs(exclude)
     else:
-        forms = "{query: ids}, a file, or, together with data, a DataFrame with columns of the same names"
+        frame = "a DataFrame with columns of the same names"
+        forms = f"{{query: ids}}, a file, or, together with data, {frame}"
         raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
-    _check_documents(documents, own)
-    if own.names is not None:
-        numbers = index_among(as_list(documents), list(own.names))  # -1 is no document
+    _check_documents(documents, rankings)
+    if rankings.names is not None:
+        numbers = index_among(as_list(documents), list(rankings.names))  # -1 is no document
         documents = pa.chunked_array([pa.array(numbers)])
     elif isinstance(documents, list):
-        held = _are_held_by(own.document.type, documents)
-        query, documents = query[held], id_column("exclude", list(compress(documents, held)))
+        are_held = _are_held_by(rankings.document.type, documents)
+        query = query[are_held]
+        documents = id_column("exclude", list(compress(documents, are_held)))
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
+def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+    """Return the query of each document as an index, the ids of queries, and of documents."""
+    check_ids("exclude", exclude, nested=False)
+    queries = []
+    lengths = []
+    documents: list[Any] = []
+    for query, row in exclude.items():
+        ids = _inputs_exclusion_ids(query, row)
+        if ids:
+            queries.append(query)
+            lengths.append(len(ids))
+            documents.extend(ids)
+    return np.repeat(np.arange(len(queries)), lengths), queries, documents
+
+
+def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
+    columns = settled(exclude._asdict())
+    for name, ids in columns.items():
+        if not len(ids):
+            columns[name] = []  # since an empty column may have a type that ids cannot have
+    queries = read_ids("exclude", columns["query_ids"])
+    documents = id_column("exclude", columns["document_ids"])
+    if queries.rows != len(documents):
+        lengths = f"{queries.rows} query ids and {len(documents)} document ids"
+        raise InputError(f"has {lengths}; give both in each row", "exclude")
+    return queries.codes, queries.distinct, documents
+
+
 def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
-    """Return which ids a column of this type can hold: ids of its kind, integers in its range, and Unicode text."""
+    """Return which ids a column of this type can hold.
+
+    They are ids of its kind, integers in its range, and Unicode text.
+    """
     name = id_kind(kind)
     limits = np.iinfo(kind.to_pandas_dtype()) if name == "integers" else None
 
-    def is_held(each: Any) -> bool:
-        if limits is not None and isinstance(each, Integral):
-            return bool(limits.min <= int(each) <= limits.max)
-        return id_kind(type(each)) == name and not (name == "text" and SURROGATE.search(each))
+    def is_held(document: Any) -> bool:
+        if limits is not None and isinstance(document, Integral):
+            return bool(limits.min <= int(document) <= limits.max)
+        if id_kind(type(document)) != name:
+            return False
+        return name != "text" or SURROGATE.search(document) is None
 
     return np.array(list(map(is_held, ids)), bool)
 
@@ -6239,80 +6318,72 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
-        raise InputError(
-            f"{problem}; give a list or a set of ids for each query, in the same order", "exclude"
-        )
+        hint = "give a list or a set of ids for each query, in the same order"
+        raise InputError(f"{problem}; {hint}", "exclude")
     if len(rows) != queries:
-        raise ValueError(
-            f"exclude holds {len(rows)} queries and predictions {queries}; give a list of ids for each"
-        )
+        counts = f"{len(rows)} queries and predictions {queries}"
+        raise ValueError(f"exclude holds {counts}; give a list of ids for each")
     return dict(enumerate(rows))
 
 
 def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
-    """Return the ids of a query's documents."""
-    found = documents
-    if not isinstance(found, (list, tuple, Set, Mapping, str, bytes)):
-        found = plain("exclude", found)
-        found = found.to_pylist() if isinstance(found, ARROW) else found
-        found = found.tolist() if isinstance(found, np.ndarray) else found
-    if not isinstance(found, (list, tuple, Set, Mapping)):
-        raise InputError(
-            f"must be a list or a set of ids; got {shown(documents)}",
-            "exclude",
-            f"query {shown(query)}",
-        )
-    if wrong := types_of_no_ids(found):
-        other = next(each for each in found if type(each) in wrong)
-        raise InputError(
-            f"must hold ids, text or integers; got {shown(other)}",
-            "exclude",
-            f"query {shown(query)}",
-        )
-    return frozenset(found)
+    ids = documents
+    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
+        ids = in_python(plain("exclude", ids))
+    if not isinstance(ids, (list, tuple, Set, Mapping)):
+        problem = f"must be a list or a set of ids; got {shown(documents)}"
+        raise InputError(problem, "exclude", f"query {shown(query)}")
+    wrong = types_of_no_ids(ids)
+    if wrong:
+        other = next(value for value in ids if type(value) in wrong)
+        problem = f"must hold ids, text or integers; got {shown(other)}"
+        raise InputError(problem, "exclude", f"query {shown(query)}")
+    return frozenset(ids)
 
 
-def _check_queries(excluded: list[Any], own: list[Any], is_file: bool) -> None:
+def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
     """Raise an error if no excluded query is in the rankings.
 
-    It is a NothingExcludedError if the ids have the same type, so that other rankings may have these queries.
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have
+    these queries.
     """
-    if excluded and own and set(excluded).isdisjoint(own):
-        ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(own[0])} in the {mark('references')}"
-        different = id_kind(type(excluded[0])) != id_kind(type(own[0]))
-        hint = "; give both the same type" * different
-        hint += ": ids of files are text, so read the file and give its DataFrame" * (
-            is_file and different
-        )
-        kind = InputError if different else NothingExcludedError
-        raise kind(
-            f"no query is in the {mark('references')}; ids are such as {ids}{hint}", "exclude"
-        )
-
-
-def _check_documents(excluded: Any, own: Columns) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings, the same in any order of a set."""
-    if not len(own.document) or not len(excluded):
+    if not excluded or not judged or not set(excluded).isdisjoint(judged):
         return
-    if isinstance(excluded, list) or own.names is not None:
-        first = own.documents(np.zeros(1, np.int64))[0]
-        kinds = (
-            {id_kind(type(each)) for each in own.names}
-            if own.names is not None
-            else {id_kind(own.document.type)}
-        )
-        excluded = as_list(excluded)
-        wrong = {each for each in set(map(type, excluded)) if id_kind(each) not in kinds}
-        others = [each for each in excluded if type(each) in wrong]
-    else:
-        first = own.document[0].as_py()
-        others = [excluded[0].as_py()] if family(excluded.type) != family(own.document.type) else []
+    ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(judged[0])} in the"
+    problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
+    if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
+        raise NothingExcludedError(problem, "exclude")
+    hint = "give both the same type"
+    if is_file:
+        hint += ": ids of files are text, so read the file and give its DataFrame"
+    raise InputError(f"{problem}; {hint}", "exclude")
+
+
+def _check_documents(excluded: Any, rankings: Columns) -> None:
+    """Raise an error for documents with another kind of ids than in the rankings."""
+    if not len(rankings.document) or not len(excluded):
+        return
+    others = _of_other_kinds(excluded, rankings)
     if others:
+        first = rankings.documents(np.zeros(1, np.int64))[0]
+        # The least of them is the same in any order of a set.
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        raise InputError(
-            f"ids of documents are of another type, such as {ids}; give both the same type",
-            "exclude",
-        )
+        problem = f"ids of documents are of another type, such as {ids}"
+        raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
+    """Return excluded ids of a kind that no id in the rankings has; of a column the first."""
+    if not isinstance(excluded, list) and rankings.names is None:
+        if family(excluded.type) == family(rankings.document.type):
+            return []
+        return [excluded[0].as_py()]
+    kinds = {id_kind(rankings.document.type)}
+    if rankings.names is not None:
+        kinds = {id_kind(kind) for kind in set(map(type, rankings.names))}
+    excluded = as_list(excluded)
+    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
+    return [document for document in excluded if type(document) in wrong]
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -6352,19 +6423,18 @@ def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
     are_few = len(pairs) < 5 and (pairs < 10).all()
-    if are_few or not _are_distinct(pairs):
+    if are_few or not _are_distinct(pairs) or (rows == others).all():
         return
     if (pairs == other_pairs).all():
-        if (rows == others).all():
-            return
-    elif not _have_same_users(pairs, other_pairs) or not _have_fractions(rows[:, 2]):
+        raise _triples(rows[0], others[0])
+    if not _have_same_users(pairs, other_pairs):
         return
-    raise _triples(rows[0], others[0])
+    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
+        raise _triples(rows[0], others[0])
 
 
 def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    """Return the error for rows of a user, an item and a value."""
-    one, another = (f"({user:.0f}, {item:.0f}, {value:g})" for user, item, value in (row, other))
+    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
     problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
     hint = (
         "give tables with names of columns, such as "
@@ -6380,7 +6450,7 @@ def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
             return
         if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
             return
-        if not all(isinstance(value, Real) for value in side[0]):
+        if not _are_numbers(side[0]):
             return
     raise _triples(run[0], qrels[0])
 
@@ -6405,7 +6475,7 @@ as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
 
 
 def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side, which are tuples of three; nothing if they are not."""
+    """Return the types in the rows of a side if all are tuples of three; else nothing."""
     if not isinstance(side, (list, tuple)):
         return set()
     if not all(type(row) is tuple and len(row) == 3 for row in side):
@@ -6418,10 +6488,6 @@ def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
     users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
     are_repeated = len(users) < len(pairs)
     return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
-
-
-def _have_fractions(values: NDArray[Any]) -> bool:
-    return bool(np.mean(values != np.trunc(values)) > 0.5)
 
 
 def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
@@ -6493,13 +6559,15 @@ def refuse_counted_ranks(
 # Scores beside ranks
 
 
+def _are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Real) for value in values)
+
+
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1:
+    if len(scores) < 2 or len(set(scores)) > 1 or not _are_numbers((*scores, *ranks)):
         return False
-    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
-        return False
-    if scores[0] != scores[0]:
+    if scores[0] != scores[0]:  # nan
         return False
     return sorted(ranks) == list(range(1, len(scores) + 1))
 
@@ -6542,9 +6610,7 @@ def beside_ranks(
 
 def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or len(set(ranks)) < len(ranks):
-        return False
-    if not all(isinstance(number, Real) for number in (*scores, *ranks)):
+    if len(scores) < 2 or len(set(ranks)) < len(ranks) or not _are_numbers((*scores, *ranks)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     expected = sorted(scores, reverse=ascending)
@@ -6552,7 +6618,6 @@ def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) 
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values that are numbers."""
     if set(map(type, values)) <= {int, float}:  # faster
         return values
     return [value for value in values if isinstance(value, Real)]
@@ -6578,10 +6643,8 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""
     hint = f"if the order counts, give {mark('fields', {'score': None})}"
-    if not names.ascending:
-        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    return f"{problem}; {hint}"
+    return f"{problem}; {hint}{if_lowest_is_best(names.ascending)}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -6619,7 +6682,6 @@ def join_lists(
 
 
 def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
-    """Return the error for lists of different lengths."""
     query = int(np.flatnonzero(scored != judged)[0])
     problem = f"{scored[query]} predictions and {judged[query]} references"
     none = mark(
@@ -6737,7 +6799,6 @@ def _refuse_two_judgments(
 
 
 def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: Any) -> None:
-    """Raise an error unless all columns have the same number of rows."""
     rows = {
         "predictions": len(score.values),
         "references": len(relevance.values),
@@ -6841,8 +6902,7 @@ def _join_mappings(
 ) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
-    if predictions and references and predictions.keys().isdisjoint(references):
-        raise _nothing_shared(next(iter(predictions)), next(iter(references)), run, qrels)
+    _refuse_no_common_query(run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -6875,10 +6935,7 @@ def _join_mappings(
         order = ascending(ranked) if by_docid else list(ranked)
         return [*order, *(name for name in references[names[query]] if name not in ranked)]
 
-    def place(query: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(query)[position])}"
-        return f"query {shown(names[query])}{document}"
-
+    place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
     relevance = read_numbers(
@@ -6899,28 +6956,53 @@ def _join_mappings(
     )
 
 
+def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], list[Any]]) -> Place:
+    """Return a function that describes a query and a document, by its position, by their ids."""
+
+    def place(query: int, position: int | None) -> str:
+        words = f"query {shown(query_id(query))}"
+        if position is None:
+            return words
+        return f"{words}, document {shown(documents(query)[position])}"
+
+    return place
+
+
+def _refuse_no_common_query(run: ById, qrels: ById) -> None:
+    if not run.queries or not qrels.queries:
+        return
+    if run.queries.keys().isdisjoint(qrels.queries):
+        raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
+
+
 def _refuse_other_kinds_of_ids(
     predictions: Mapping[Any, Any], references: Mapping[Any, Any]
 ) -> None:
-    """Raise an error if the documents of the two sides are of two kinds, such as text and integers."""
-    documents = [list(chain(*side.values())) for side in (predictions, references)]
-    kinds = [{id_kind(type(document)) for document in side} for side in documents]
-    if all(kinds) and kinds[0].isdisjoint(kinds[1]):
-        raise _another_kind("document", documents[0][0], documents[1][0])
+    """Raise an error if the documents of the two sides are of two kinds, text and integers."""
+    ranked = list(chain(*predictions.values()))
+    judged = list(chain(*references.values()))
+    if _are_of_other_kinds(ranked, judged):
+        raise _another_kind("document", ranked[0], judged[0])
 
 
 def _refuse_another_kind_in_a_query(
     predictions: Mapping[Any, Any], references: Mapping[Any, Any]
 ) -> None:
-    """Raise an error for a query whose documents are of one kind in the run, and of another judged."""
+    """Raise an error for a query whose documents are of two kinds, in the run and judged."""
     for query, judged in references.items():
         ranked = predictions.get(query, {})
-        kinds = [{id_kind(type(document)) for document in side} for side in (ranked, judged)]
-        if "" in kinds[0] | kinds[1]:  # one is no id, which another error says
-            continue
-        if all(kinds) and kinds[0].isdisjoint(kinds[1]):
+        if _are_of_other_kinds(ranked, judged):
             error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
+
+
+def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
+    """Return whether ids and others, of both of which there are some, have no kind in common."""
+    kinds = set(map(id_kind, set(map(type, ids))))
+    other_kinds = set(map(id_kind, set(map(type, other_ids))))
+    if "" in kinds | other_kinds:  # some are no ids, which another error says
+        return False
+    return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 
 
 def _both_columns(
@@ -6932,10 +7014,8 @@ def _both_columns(
         if isinstance(side, ById):
             check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
-        queries = {query: run.queries[query] for query in qrels.queries if query in run.queries}
-        if run.queries and qrels.queries and not queries:
-            raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
-        run = ById(queries)
+        _refuse_no_common_query(run, qrels)
+        run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
     if isinstance(run, ById):
         run = _inputs_joins_of_mapping("predictions", run, ignore_index, None, are_mappings)
     if isinstance(qrels, ById):
@@ -7044,10 +7124,6 @@ def _join_columns(
         others = lacked[until_lacked[index] : until_lacked[index + 1]]
         return [*run.documents(rows), *qrels.documents(others)]
 
-    def place(index: int, position: int | None) -> str:
-        document = "" if position is None else f", document {shown(documents(index)[position])}"
-        return f"query {shown(qrels.query_id(index))}{document}"
-
     score = run.value[order]
     retrieved = None if run.present is None else run.present[order]
     if len(lacked):
@@ -7080,7 +7156,7 @@ def _join_columns(
     return Rankings.of(
         Column(score, offsets, retrieved),
         Column(relevance, offsets, padding=padding).only(in_place(judged)),
-        place=place,
+        place=_place_by_ids(qrels.query_id, documents),
         query_ids=qrels.query_ids,
         answered=answered,
         documents=documents,
@@ -7205,14 +7281,11 @@ def is_object(value: Any) -> bool:
         return False
     if id_kind(type(value)):  # such as a date
         return False
-    if _has_any(value, "__array__", "__arrow_c_stream__"):  # tensors, columns and tables
-        return False
-    return _inputs_objects_is_row(value) or _has_any(value, "__dict__", *NAMES_OF_FIELDS)
-
-
-def _has_any(value: Any, *names: str) -> bool:
-    """Return whether a value has one of some attributes."""
-    return any(hasattr(value, name) for name in names)
+    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False  # tensors, columns and tables
+    if _inputs_objects_is_row(value) or hasattr(value, "__dict__"):
+        return True
+    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
 
 
 def _is_row_of_spark(value: Any) -> bool:
@@ -7248,7 +7321,6 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
 
 
 def _is_message(value: Any) -> bool:
-    """Return whether a value is a message of Protocol Buffers."""
     return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
 
 
@@ -7257,8 +7329,9 @@ def _fields_of_message(message: Any) -> dict[str, Any]:
     fields = {}
     for field in message.DESCRIPTOR.fields:
         value = _inputs_objects_plain(getattr(message, field.name))
-        is_unset = _is_message(value) and not message.HasField(field.name)
-        fields[field.name] = None if is_unset else value
+        if _is_message(value) and not message.HasField(field.name):
+            value = None
+        fields[field.name] = value
     return fields
 
 
@@ -7335,23 +7408,30 @@ def _tells_more(field: Field, known: Field) -> bool:
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
     """Return the fields that hold no fields themselves, all or those at some paths."""
     chosen = fields if paths is None else paths
-    ends = [path for path in chosen if not fields[path].has_fields]
-    examples = {path: fields[path].example for path in ends}
-    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in ends})
+    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
-    """Return the fields that an error lists: those without fields, and mappings to numbers as one."""
-    mappings = []
-    for field in fields.values():
-        is_mapping = isinstance(field.example, Mapping) and not field.lists
-        if is_mapping and field.has_fields:
-            if all(isinstance(value, (Number, NoneType)) for value in field.example.values()):
-                mappings.append(field.keys)
-    examples: dict[Any, Any] = {}
+    """Return the fields that an error lists: those without fields, and mappings to numbers."""
+    mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
+    listed = []
     for path, field in fields.items():
-        if field.keys in mappings or not (field.has_fields or field.keys[:-1] in mappings):
-            examples[path] = field.example
+        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
+        if is_leaf or field.keys in mappings:
+            listed.append(path)
+    return fields_at(listed, fields)
+
+
+def _is_mapping_to_numbers(field: Field) -> bool:
+    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
+    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+        return False
+    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
+
+
+def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
+    """Return the fields at some paths, as names are chosen among them."""
+    examples = {path: fields[path].example for path in paths}
     return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
 
 
@@ -7360,7 +7440,6 @@ def _inputs_objects_is_empty(value: Any) -> bool:
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    """Return an object of each shape."""
     examples: dict[Any, Any] = {}
     if set(map(type, objects)) == {dict}:
         values = chain.from_iterable(map(dict.values, objects))
@@ -7404,10 +7483,9 @@ def _fields_within(
         if not isinstance(name, str):
             continue
         path = (*keys, name)
-        first = _inputs_objects_first(example) if is_list(example) else None
         inner, within = example, lists
-        if is_object(first):
-            inner, within = first, (*lists, len(path))
+        if is_list(example) and is_object(_inputs_objects_first(example)):
+            inner, within = _inputs_objects_first(example), (*lists, len(path))
         has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
         yield Field(path, within, example, has_fields)
         if has_fields:
@@ -7420,15 +7498,16 @@ def value_at(value: Any, keys: Keys) -> Any:
     >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
     ['a', 'b']
     """
-    for at, key in enumerate(keys):
+    for position, key in enumerate(keys):
         if value is None:
             return None
         if is_list(value):
-            return values_at(value, keys[at:])
+            return values_at(value, keys[position:])
         if isinstance(value, Mapping):
             value = value.get(key)
         elif hasattr(value, "keys"):
-            value = value[key] if key in value.keys() else None  # noqa: SIM118 - it may be no mapping
+            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
+            value = value[key] if has_key else None
         else:
             value = _inputs_objects_plain(getattr(value, key, None))
     return value
@@ -7447,6 +7526,7 @@ def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool = False) -> li
 
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
+NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
 FieldsByPath = Mapping[str, Field]
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
 
@@ -7479,11 +7559,14 @@ class Roles(NamedTuple):
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not is_list(row[0]) or len(row[0]) != 2:
+    if not is_list(row) or len(row) == 0:
+        return False
+    if not is_list(row[0]) or len(row[0]) != 2:
         return False
     first, value = row[0]
     if isinstance(value, str) and number_of_text(value) is not None:
-        return False  # ids that are digits, as in the lists of Chroma, would be read as values
+        # Ids that are digits, as in the lists of Chroma, would be read as values.
+        return False
     return is_object(first) or bool(id_kind(type(first)))
 
 
@@ -7518,12 +7601,9 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     if names.has_no_query:
         call = mark("fields", {"query": None})
         raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
-    role = names.value
-    if role and not names.has_no_value:
-        values = names.candidates(role, columns, names.values())
-        others = len(columns.last) - 2
-        if others > 0 or names.name(role) is not None:
-            candidates[role] = without_model_scores(values, others, columns, names)
+    if names.value:
+        others = max(0, len(columns.last) - 2)
+        candidates |= _values_beside(columns, (), others, names)
     return chosen_fields(candidates, names, columns, there)
 
 
@@ -7610,14 +7690,13 @@ def _is_single(field: Field) -> bool:
 
 
 def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
-    """Return the fields that could hold the query."""
     are_lists = any(holds_documents(fields[path]) for path in documents)
     single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
 
 
 def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
-    """Return whether objects with lists have nothing that could name the query: their position does."""
+    """Return whether objects with lists have nothing that could name the query."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
     if any(len(fields[path].lists) > 1 for path in documents):
@@ -7636,12 +7715,9 @@ def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
 
 
 def _documents(fields: FieldsByPath, names: Names) -> list[str]:
-    """Return the fields that could hold the documents."""
     name = names.name("document")
-    if name is not None and name in fields and isinstance(fields[name].example, Mapping):
-        return [name]  # a mapping of ids to values
     if name is not None:
-        named = names.candidates("document", leaves(fields), ())
+        named = _inputs_roles_named("document", name, fields, names)
         if named or not names.given["document"].of_both:
             return named
     hits: list[str] = []
@@ -7674,6 +7750,13 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     return []
 
 
+def _inputs_roles_named(role: str, name: str, fields: FieldsByPath, names: Names) -> list[str]:
+    """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
+    if name in fields and isinstance(fields[name].example, Mapping):
+        return [name]
+    return names.candidates(role, leaves(fields), ())
+
+
 def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
@@ -7689,23 +7772,23 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     under names of its own, and the references under standard ones.
     """
     chosen = fields[document].list_path
-    others_values = RELEVANCE[:1] if names.kind == "run" else SCORE
-    spellings = set(map(plain_name, chain(*others_values)))
+    if not chosen:
+        return []
+    ends = leaves(fields)
     by_list: dict[Keys, list[str]] = {}
-    for path, field in fields.items():
-        if not field.has_fields:
-            by_list.setdefault(field.list_path, []).append(path)
-    if not chosen or not any(
-        plain_name(fields[path].keys[-1]) in spellings for path in by_list[chosen]
-    ):
+    for path in ends.last:
+        by_list.setdefault(fields[path].list_path, []).append(path)
+    values_of_other_side = RELEVANCE[:1] if names.kind == "run" else SCORE
+    spellings = set(map(plain_name, chain(*values_of_other_side)))
+    if spellings.isdisjoint(ends.last[path] for path in by_list[chosen]):
         return []
     elsewhere = []
     for start, paths in by_list.items():
-        within_each_other = start[: len(chosen)] == chosen or chosen[: len(start)] == start
-        if start and within_each_other:
-            continue
+        depth = min(len(start), len(chosen))
         if not start:
             elsewhere += [path for path in paths if are_scored_pairs(fields[path].example)]
+        elif start[:depth] == chosen[:depth]:
+            continue  # one is within the other
         elif any(_inputs_roles_is_number(fields[path].example) for path in paths):
             elsewhere += [path for path in paths if id_kind(type(fields[path].example))]
     return elsewhere
@@ -7735,14 +7818,10 @@ def _inputs_roles_values(
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
     name = names.name(role)
-    if are_pairs(document.example) and name == documents[0]:
+    if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
-        if name in fields and isinstance(fields[name].example, Mapping):
-            return {role: [name]}  # a mapping of ids to values
-        return {role: names.candidates(role, leaves(fields), ())}
-    if are_pairs(document.example):
-        return {}
+        return {role: _inputs_roles_named(role, name, fields, names)}
     if _is_list_of_ids(document):
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
@@ -7784,18 +7863,16 @@ def _lists_beside(
     There need be none. Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
-    names_of_ids: set[str] = set()
-    for groups in LISTS_OF_IDS.values():
-        names_of_ids.update(map(plain_name, chain(*groups)))
+    start = list_of_ids[:-1]
     ids = values_at(objects, document.keys)
     beside = []
     graded = []
     for path, field in fields.items():
-        if field.list_path and field.list_path[:-1] == list_of_ids[:-1]:
+        if field.list_path and field.list_path[:-1] == start:
             graded.append(path)
-        if field.keys == list_of_ids or field.keys[:-1] != list_of_ids[:-1]:
+        if field.keys == list_of_ids or field.keys[:-1] != start:
             continue
-        if plain_name(field.keys[-1]) in names_of_ids:
+        if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
@@ -7806,10 +7883,8 @@ def _lists_beside(
         return {names.value: []}
     if not beside:
         return {}
-    examples = {path: fields[path].example for path in beside}
-    ends = Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in beside})
     standard = (*names.values(in_lists=True), *names.values())
-    return {names.value: names.candidates(names.value, ends, standard)}
+    return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
@@ -7833,9 +7908,9 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, path: str | None = None) -> None:
         self.names = names
-        self.path: str | None = None  # of the ids, if they are in a field
+        self.path = path  # of the ids, if they are in a field
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -7846,24 +7921,25 @@ class ListReader:
         values: Sequence[Any] | None,
         ranks: Sequence[Any] = (),
     ) -> dict[Any, Any]:
-        """Return the values of a query's documents by their ids; errors name the query."""
-        if values is not None:
+        """Return the values of a query's documents by their ids."""
+        numbers = None
+        if values is not None and not self.names.has_no_value:
             self.has_values = True
-        numbers = None if values is None else list(map(as_number, values))
+            numbers = list(map(as_number, values))
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(numbers or (), ranks, self.names)
             if problem:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
-        except ValueError as error:
+        except ValueError:
             wrong = types_of_no_ids(ids)
             if self.path is None or not wrong:
-                raise within(error, f"query {shown(query)}") from None
+                raise
         position = next(place for place, value in enumerate(ids) if type(value) in wrong)
         problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
         hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", f"query {shown(query)}", position=position)
+        raise InputError(f"{problem}; {hint}", position=position)
 
 
 class HitReader:
@@ -7872,16 +7948,15 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields, names)
-        self.lists = ListReader(names)
-        self.lists.path = self.roles.fields["document"]
+        self.ranks = _path_of_ranks(fields.values(), names)
+        self.lists = ListReader(names, self.roles.fields["document"])
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
         for position, hit in enumerate(hits):
             if not is_object(hit):
                 problem = f"{shown(hit)} is among hits that are objects; give objects alone"
-                raise InputError(problem, f"query {shown(query)}", position=position)
+                raise InputError(problem, position=position)
         ids = values_at(hits, self.roles.document)
         values = None
         if self.roles.value is not None:
@@ -7896,18 +7971,12 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _path_of_ranks(fields: Mapping[str, Field], names: Names) -> Keys | None:
+def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields.values() if plain_name(field.keys[-1]) == "rank"]
+    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
     return paths[0] if len(paths) == 1 else None
-
-
-def _beside(fields: Mapping[str, Field], document: str) -> dict[str, Field]:
-    """Return the fields of the same objects as those with the ids of documents."""
-    list_path = fields[document].list_path
-    return {path: field for path, field in fields.items() if field.list_path == list_path}
 
 
 class ObjectReader:
@@ -7938,15 +8007,14 @@ class ObjectReader:
         document = fields[self.fields["document"]]
         if len(document.lists) > 1:
             problem = f"{self.fields['document']} is in lists within lists"
-            raise InputError(
-                f"{problem}; give an object for each query, with its documents in one list"
-            )
+            hint = "give an object for each query, with its documents in one list"
+            raise InputError(f"{problem}; {hint}")
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
-        self.ranks = _path_of_ranks(_beside(fields, self.fields["document"]), names)
+        beside = [field for field in fields.values() if field.list_path == document.list_path]
+        self.ranks = _path_of_ranks(beside, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        self.lists = ListReader(names)
-        self.lists.path = self.fields["document"]
+        self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -7973,42 +8041,42 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield each query with its documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if ids is None:
+        if ids is None and self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
+        elif ids is None:
             ids = range(len(objects))
-            if self.roles.query is not None:
-                ids = values_at(objects, self.roles.query)
         lists = values_at(objects, self.roles.document)
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
                 raise InputError(problem, f"position {position}")
-            yield query, self._documents(query, row, lists[position])
+            try:
+                documents = self._documents(query, row, lists[position])
+            except ValueError as error:
+                raise within(error, f"query {shown(query)}") from None
+            yield query, documents
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
             return {}
         if isinstance(documents, Mapping):
-            values = None if self.names.has_no_value else list(documents.values())
-            return self.lists.read(query, list(documents), values)
-        path = self.roles.fields["document"]
-        if isinstance(documents, Set) and self.names.kind == "run":
-            problem = f"{path} is a set, which has no order; give a list of ids, best first"
-            raise InputError(problem, f"query {shown(query)}")
-        if not is_list(documents) and not isinstance(documents, Set):
-            problem = f"{path} is {shown(documents)}; give a list of ids"
-            raise InputError(problem, f"query {shown(query)}")
+            return self.lists.read(query, list(documents), list(documents.values()))
+        path = self.fields["document"]
+        if isinstance(documents, Set):
+            if self.names.kind == "run":
+                raise InputError(
+                    f"{path} is a set, which has no order; give a list of ids, best first"
+                )
+        elif not is_list(documents):
+            raise InputError(f"{path} is {shown(documents)}; give a list of ids")
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
-            try:
-                ids, values = split_pairs(ids)
-            except InputError as error:
-                raise within(error, f"query {shown(query)}") from None
-            return self.lists.read(query, ids, None if self.names.has_no_value else values)
+            return self.lists.read(query, *split_pairs(ids))
         ranks = None if self.ranks is None else value_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(query, row, ids), ranks or ())
+        return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 
-    def _values(self, query: Any, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+    def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
         if self.roles.value is None:
             return None
@@ -8018,9 +8086,9 @@ class ObjectReader:
         if values is None and not ids:
             return []
         if not is_list(values) or len(values) != len(ids):
-            path = self.roles.fields[self.names.value]
+            path = self.fields[self.names.value]
             problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
-            raise InputError(f"{problem}; give a value for each", f"query {shown(query)}")
+            raise InputError(f"{problem}; give a value for each")
         return list(values)
 
 
@@ -8081,7 +8149,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
     if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
-    names = _inputs_frame_names_of(value)
+    names = _names_of(value)
     if names is None:
         return None
     if is_database_query(value):
@@ -8115,8 +8183,6 @@ def _lazy_frame(value: Any) -> Frame:
 
 
 def _dataset_of_files(value: Any) -> Frame:
-    """Return the columns of a dataset of Arrow in files."""
-
     def read(names: Collection[Any]) -> list[Any]:
         return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
 
@@ -8136,7 +8202,7 @@ def _frame_of_query(value: Any, names: list[Any]) -> Frame:
     return Frame(names, read, read)
 
 
-def _inputs_frame_names_of(value: Any) -> list[Any] | None:
+def _names_of(value: Any) -> list[Any] | None:
     """Return the names of columns; None for a value that has none."""
     if isinstance(value, Mapping):
         return list(value)
@@ -8152,7 +8218,6 @@ def _inputs_frame_names_of(value: Any) -> list[Any] | None:
 
 
 def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
-    """Return columns of a table by their names."""
     return [table[name] for name in names]
 
 
@@ -8168,7 +8233,6 @@ def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
 
 
 def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    """Return a field of all records."""
     if set(map(type, records)) == {dict}:
         with suppress(KeyError):
             return [record[name] for record in records]
@@ -8273,13 +8337,11 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
 def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     """Return whether a mapping has columns by their names, not documents by the ids of queries."""
     for column in side.values():
-        is_column = isinstance(column, (list, np.ndarray, *ARROW)) or hasattr(column, "__array__")
-        if not is_column:
+        if not isinstance(column, (list, *ARROW)) and not hasattr(column, "__array__"):
             return False
     if are_names_of_fields(side):
         return True
-    given = [name.name for name in names.given.values() if name.name is not None]
-    return len(given) > 1 and all(name in side for name in given)
+    return len(names.given_names) > 1 and all(name in side for name in names.given_names)
 
 
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
@@ -8316,7 +8378,10 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
         raise within(error, argument) from None
-    named = {**chosen, **_column_of_ranks(frame, chosen, names)}
+    named = dict(chosen)
+    ranks = column_of_ranks(frame.names, chosen, names)
+    if ranks is not None:
+        named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
     columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
@@ -8330,19 +8395,9 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     return columns_of_rows(argument, cells, names, chosen, "a table")
 
 
-def _column_of_ranks(frame: Frame, chosen: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """Return the column of ranks beside scores, if there is one."""
-    if names.kind != "run" or "score" not in chosen:
-        return {}
-    ranks = [name for name in frame.names if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen["score"]:
-        return {}
-    return {"rank": ranks[0]}
-
-
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
     """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
-    heads = {role: list_of(column[:FIRST_ROWS]) for role, column in cells.items()}
+    heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
@@ -8367,7 +8422,6 @@ def holds_lists(cells: Any) -> bool:
 
 
 def _has_lists(frame: Frame) -> bool:
-    """Return whether a column of a table holds lists or objects."""
     return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
 
 
@@ -8384,8 +8438,9 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        first = next((cell for cell in column if is_list(cell) and cell), ())
-        if first and isinstance(first[0], tuple) and is_object(first[0]):
+        lists = (cell for cell in column if is_list(cell) and cell)
+        first = next(chain.from_iterable(lists), None)
+        if isinstance(first, tuple) and is_object(first):
             # Arrow would read a row of Spark, which has names, as a list.
             return list(column.where(column.notna(), None))
     if hasattr(column, "__arrow_c_stream__"):
@@ -8393,14 +8448,7 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
             objects = pa.chunked_array(column)
             if pa.types.is_struct(objects.type):
                 return list(objects.to_pylist())
-    return list(map(as_python, list_of(plain(str(name), column))))
-
-
-def list_of(column: Any) -> list[Any]:
-    """Return a column as a list."""
-    if isinstance(column, ARROW):
-        return list(column.to_pylist())
-    return list(column.tolist() if isinstance(column, np.ndarray) else column)
+    return list(map(as_python, in_python(plain(str(name), column))))
 
 
 def columns_of_rows(
@@ -8560,9 +8608,8 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names)
-    first = next((row for row in side.values() if not is_empty(row)), None)
-    if is_object(first) and not is_mapping_to_values(first):
-        return _of_objects(argument, side, names)
+    if are_responses(side):
+        return _of_responses(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -8577,16 +8624,19 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """
     if len(side) > MOST_FIELDS:
         return False
-    paths = [names.name(role) for role in ("query", "document")]
-    for path in filter(None, paths):
+    for path in filter(None, (names.name("query"), names.name("document"))):
         if any(path == key or path.startswith(f"{key}.") for key in side):
             return True
-    if are_names_of_fields(side):
+    if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
-    if _is_wrapper(side, names):
-        return True
-    are_single = [isinstance(value, SCALARS) for value in side.values()]
-    return any(are_single) and not all(are_single)  # all: queries with one id each, refused later
+    # If all are single, they are queries with one id each, which are refused later.
+    return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
+
+
+def are_responses(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping holds objects by their queries, such as responses of a client."""
+    first = _first_filled(side.values())
+    return is_object(first) and not is_mapping_to_values(first)
 
 
 def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
@@ -8612,7 +8662,10 @@ def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
     if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
         return False
-    return not are_names_of_fields(row) and not _are_given(row, names)
+    if are_names_of_fields(row):
+        return False
+    given = set(map(plain_name, names.given_names))
+    return given.isdisjoint(map(plain_name, row))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -8620,16 +8673,14 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     for documents in row.values():
-        if isinstance(documents, (list, tuple)):
-            if len(documents) and is_object(documents[0]):
-                return False
-        elif documents is not None and not is_mapping_to_values(documents):
+        if are_hits(documents):
+            return False
+        if documents is not None and not is_list(documents) and not is_mapping_to_values(documents):
             return False
     return True
 
 
-def _of_objects(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
-    """Return the documents of objects by their queries, such as responses of a client."""
+def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
         if value is not None and not is_object(value):
@@ -8645,22 +8696,26 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if not isinstance(first, Mapping):
         return
     are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
-    are_columns = len(side) < MOST_FIELDS and are_names_of_fields(side)
-    if are_columns:
-        are_columns = all(isinstance(column, Mapping) for column in side.values())
-    if are_columns:
-        are_columns = len(set(map(frozenset, side.values()))) == 1
-    if are_rows or are_columns:
+    if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+
+
+def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
+    """Return whether a mapping has the names of columns, whose cells have the same keys."""
+    if len(side) >= MOST_FIELDS or not are_names_of_fields(side):
+        return False
+    if not all(isinstance(column, Mapping) for column in side.values()):
+        return False
+    return len(set(map(frozenset, side.values()))) == 1
 
 
 # Lists
 
 
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
-    """Return the documents of a list of queries, or of objects; the side itself if it has numbers."""
-    first = next((row for row in rows if not is_empty(row)), None)
+    """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    first = _first_filled(rows)
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
@@ -8719,12 +8774,6 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     return True
 
 
-def _are_given(first: Mapping[Any, Any], names: Names) -> bool:
-    """Return whether a key is a name that `fields` gives."""
-    given = {plain_name(name.name) for name in names.given.values() if name.name is not None}
-    return not given.isdisjoint(map(plain_name, first))
-
-
 def _rows(side: Any) -> Sequence[Any] | None:
     """Return the queries of a side whose documents may have ids; None for numbers."""
     if isinstance(side, (list, tuple)):
@@ -8733,8 +8782,9 @@ def _rows(side: Any) -> Sequence[Any] | None:
         return side.to_pylist() if _has_ids(side.type) else None
     if not isinstance(side, np.ndarray) or side.ndim == 0:
         return None
-    is_text_of_queries = side.dtype.kind in "UT" and side.ndim > 1
-    return side.tolist() if is_text_of_queries or side.dtype.kind == "O" else None
+    if side.dtype.kind == "O" or (side.dtype.kind in "UT" and side.ndim > 1):
+        return list(side.tolist())
+    return None
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -8750,8 +8800,12 @@ def _has_ids(column: pa.DataType) -> bool:
 # The documents of queries
 
 
-def is_empty(row: Any) -> bool:
-    """Return whether a query has no documents."""
+def _first_filled(rows: Iterable[Any]) -> Any:
+    """Return the documents of the first query that has some; None if none has."""
+    return next((row for row in rows if not _inputs_sides_is_empty(row)), None)
+
+
+def _inputs_sides_is_empty(row: Any) -> bool:
     if row is None:
         return True
     if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
@@ -8803,10 +8857,7 @@ def _as_row(argument: str, row: Any) -> Any:
         return row
     if is_by_index(row):
         return mapping_by_index(argument, row)
-    row = plain(argument, row)
-    if isinstance(row, np.ndarray):
-        return row.tolist()
-    return row.to_pylist() if isinstance(row, ARROW) else row
+    return in_python(plain(argument, row))
 
 
 class RowReader:
@@ -8819,17 +8870,16 @@ class RowReader:
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
         rows = list(rows)
-        hits = next((row for row in rows if are_hits(row)), None)
-        pairs = next((row for row in rows if are_pairs(row) and is_object(row[0][0])), None)
-        if hits is not None:
-            objects = chain.from_iterable(row for row in rows if are_hits(row))
+        hits = list(filter(are_hits, rows))
+        pairs = [] if hits else list(filter(are_pairs, rows))
+        if hits:
             # What is no object among them is refused with its query, where it is read.
-            self.hits = HitReader(filter(is_object, objects), names)
-        elif pairs is not None:
-            of_pairs = chain.from_iterable(row for row in rows if are_pairs(row))
-            self.hits = HitReader((first for first, *_ in of_pairs), names.without_value())
-        if self.hits is not None:
+            self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
             self.lists = self.hits.lists
+        elif any(is_object(row[0][0]) for row in pairs):
+            objects = (first for first, *_ in chain.from_iterable(pairs))
+            self.hits = HitReader(objects, names.without_value())
+            self.lists.path = self.hits.lists.path
 
     @property
     def form(self) -> str:
@@ -8846,8 +8896,7 @@ class RowReader:
         try:
             return self._documents(query, row)
         except ValueError as error:
-            place = f"query {shown(query)}"
-            raise within(error, place, instead_of=place) from None
+            raise within(error, f"query {shown(query)}") from None
 
     def _documents(self, query: Any, row: Any) -> DocumentValues:
         if isinstance(row, Mapping):
@@ -8889,7 +8938,7 @@ class RowReader:
         firsts, values = split_pairs(row)
         if self.hits is not None and is_object(firsts[0]):
             firsts = list(self.hits.ids(firsts))
-        return self.lists.read(query, firsts, None if self.names.has_no_value else values)
+        return self.lists.read(query, firsts, values)
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
@@ -8905,15 +8954,15 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     return ids[:count]
 
 
-# ndcg/inputs/sparse.py: Read sparse matrices of SciPy, with a row per query and a column per document, on one side or on both.
+# ndcg/inputs/sparse.py: Read sparse matrices of SciPy on one side or on both: a row per query, a column per document.
 
 def join_sparse(
     predictions: Any, references: Any, ignore_index: float | None, score_order: str
 ) -> Rankings:
-    """Return rankings of two sides of which at least one is sparse, as `sources.converted` returns it.
+    """Return rankings of two sides of which at least one is sparse, as `converted` returns it.
 
-    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored is 0. If both sides
-    are sparse, documents that are stored on neither side are left out.
+    Stored predictions, zeros too, are the scores of retrieved documents. A label that is not stored
+    is 0. If both sides are sparse, documents that are stored on neither side are left out.
     """
     for argument, side in (("predictions", predictions), ("references", references)):
         if is_sparse(side):
@@ -8921,27 +8970,23 @@ def join_sparse(
     if not (is_sparse(predictions) and is_sparse(references)):
         return _beside_dense(predictions, references, ignore_index, score_order)
     check_queries_equal(predictions.shape[0], references.shape[0])
-    if predictions.shape[1] != references.shape[1]:
-        raise ValueError(
-            f"predictions have {predictions.shape[1]} columns and references {references.shape[1]}; give both one "
-            "column for each document, in the same order"
-        )
-    stored, judged = _places(predictions), _places(references)
+    queries, documents = predictions.shape
+    if documents != references.shape[1]:
+        problem = f"predictions have {documents} columns and references {references.shape[1]}"
+        hint = "give both one column for each document, in the same order"
+        raise ValueError(f"{problem}; {hint}")
+    stored = _places(predictions)
+    judged = _places(references)
     at = np.searchsorted(stored, judged)
-    both = (
-        stored[np.minimum(at, len(stored) - 1)] == judged
-        if len(stored)
-        else np.zeros(len(judged), bool)
-    )
+    on_both = np.zeros(len(judged), bool)
+    if len(stored):
+        on_both = stored[np.minimum(at, len(stored) - 1)] == judged
     labels = np.zeros(len(stored), references.dtype)
-    labels[at[both]] = references.data[both]
-    missed, at = (
-        ~both,
-        at[~both],
-    )  # documents that are judged only go to their places among the columns
-    lacking = np.searchsorted(
-        judged[missed], np.arange(predictions.shape[0] + 1) * predictions.shape[1]
-    )
+    labels[at[on_both]] = references.data[on_both]
+    # Documents that are judged only go to their places among the columns.
+    missed = ~on_both
+    at = at[missed]
+    lacking = np.searchsorted(judged[missed], np.arange(queries + 1) * documents)
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
     if len(at):
@@ -8950,22 +8995,21 @@ def join_sparse(
     columns = np.insert(predictions.indices, at, references.indices[missed])
 
     def place(query: int, position: int | None) -> str:
-        return f"query {query}" + (
-            "" if position is None else f", column {columns[offsets[query] + position]}"
-        )
+        if position is None:
+            return f"query {query}"
+        return f"query {query}, column {columns[offsets[query] + position]}"
 
     def documents_of(query: int) -> list[int]:
-        found: list[int] = columns[offsets[query] : offsets[query + 1]].tolist()
-        return found
+        return list(columns[offsets[query] : offsets[query + 1]].tolist())
 
-    how: dict[str, Any] = {"place": place, "documents": documents_of}
-    return Rankings.of(score.without_unretrieved(score_order), relevance, **how)
+    score = score.without_unretrieved(score_order)
+    return Rankings.of(score, relevance, place=place, documents=documents_of)
 
 
 def _beside_dense(
     predictions: Any, references: Any, ignore_index: float | None, score_order: str
 ) -> Rankings:
-    """Return rankings of which one side is sparse, as if it were an array with a mask of the stored scores."""
+    """Return rankings of which one side is sparse, as if it were a masked array."""
     if is_sparse(predictions):
         relevance = read_column("references", references, ignore_index)
         _check_columns("references", relevance, predictions.shape)
@@ -8979,9 +9023,9 @@ def _beside_dense(
 
 def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[tuple[Any, Any]]:
     """Yield rows of a sparse and a dense side, with so many documents at a time, or one row."""
-    sparse, dense = (
-        (predictions, references) if is_sparse(predictions) else (references, predictions)
-    )
+    sparse, dense = predictions, references
+    if is_sparse(references):
+        sparse, dense = references, predictions
     rows, columns = sparse.shape
     step = max(1, documents // max(1, columns))
     if not hasattr(dense, "__len__") or len(dense) != rows or rows <= step:
@@ -8998,22 +9042,20 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     lengths = np.diff(dense.offsets)
     sides = {argument: len(lengths), other: queries}
     check_queries_equal(sides["predictions"], sides["references"])
-    if (wrong := lengths != columns).any():
+    wrong = lengths != columns
+    if wrong.any():
         query = int(wrong.argmax())
-        raise InputError(
-            f"query {query}: has {lengths[query]} values beside {columns} columns of sparse {other}; give "
-            "one for each column, or a sparse matrix of the same shape",
-            argument,
-        )
+        counts = f"has {lengths[query]} values beside {columns} columns of sparse {other}"
+        hint = "give one for each column, or a sparse matrix of the same shape"
+        raise InputError(f"query {query}: {counts}; {hint}", argument)
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
     """Return the place of each stored value in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
-        raise ValueError(
-            f"a sparse matrix of {rows} × {columns} is too large; leave out columns that store nothing"
-        )
+        problem = f"a sparse matrix of {rows} × {columns} is too large"
+        raise ValueError(f"{problem}; leave out columns that store nothing")
     starts = np.arange(rows, dtype=np.int64) * columns
     return np.asarray(np.repeat(starts, np.diff(sparse.indptr)) + sparse.indices)
 
@@ -9048,56 +9090,46 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and not has_ids(qrels) and are_lists(qrels):
+    if has_ids(run) and _are_lists_without_ids(qrels):
         # Text that may be labels is ids beside ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
-    if not has_ids(run) and are_lists(run) and are_lists(inputs.document_ids):
-        run, qrels = _with_document_ids(run, qrels, inputs.document_ids, names)
+    ids = inputs.document_ids
+    if _are_lists_without_ids(run) and are_lists(ids):
+        if _are_lists_without_ids(qrels):
+            qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
+        run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels) and _are_columns(run, qrels):
-        run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
-    if has_ids(run) and is_sparse(qrels):
-        _refuse_other_columns("predictions", run, qrels.shape[1])
-        qrels = _by_column(qrels)
-    elif has_ids(run) and not has_ids(qrels) and are_lists(qrels):
+    if is_sparse(qrels):
+        if _are_columns(run, qrels):
+            run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
+        if has_ids(run):
+            _refuse_other_columns("predictions", run, qrels.shape[1])
+            qrels = _by_column(qrels)
+    elif has_ids(run) and _are_lists_without_ids(qrels):
         raise _lists_beside_ids()
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
-    elif has_ids(qrels) and not has_ids(run) and are_lists(run):
+    elif has_ids(qrels) and _are_lists_without_ids(run):
         run, qrels = _beside_judged_ids(_inputs_beside_ids_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
 
+def _are_lists_without_ids(side: Any) -> bool:
+    return not has_ids(side) and are_lists(side)
+
+
 def _inputs_beside_ids_lists(side: Any) -> Rows:
     """Return the values of queries as lists, also from an array or a column."""
-    if isinstance(side, ARROW):
-        return list(side.to_pylist())
-    lists = []
-    for row in side:
-        if isinstance(row, ARROW):
-            lists.append(row.to_pylist())
-        elif isinstance(row, np.ndarray):
-            lists.append(row.tolist())
-        else:
-            lists.append(row)
-    return lists
+    return [in_python(row) for row in in_python(side)]
 
 
 def _are_integers(rows: Rows) -> bool:
-    """Return whether lists hold integers alone."""
     values = chain.from_iterable(row for row in rows if row is not None)
     return all(isinstance(value, (int, np.integer)) for value in values)
 
 
 # Ids beside both sides
-
-
-def _with_document_ids(run: Any, qrels: Any, ids: Any, names: Names) -> tuple[ById, Any]:
-    """Return lists of numbers by the ids that `document_ids` has in the same places."""
-    if are_lists(qrels) and not has_ids(qrels):
-        qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
-    return _by_ids_beside("predictions", run, ids, names), qrels
 
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
@@ -9115,9 +9147,12 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         if len(row) != len(row_ids):
             problem = f"{len(row_ids)} ids and {len(row)} {argument}"
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
-        kept = [pair for pair in zip(row_ids, row, strict=True) if pair[0] != -1]
-        documents = [document for document, _ in kept]
-        numbers = [as_number(number) for _, number in kept]
+        documents = []
+        numbers = []
+        for document, number in zip(row_ids, row, strict=True):
+            if document != -1:
+                documents.append(document)
+                numbers.append(as_number(number))
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:
@@ -9159,7 +9194,6 @@ def _inputs_beside_ids_ranked(rows: Rows, names: Names) -> ById:
 
 
 def _has_integer_ids(side: ById | Columns) -> bool:
-    """Return whether all ids of a side are integers."""
     if isinstance(side, Columns):
         return bool(pa.types.is_integer(side.document.type))
     return _are_integers(list(side.queries.values()))
@@ -9180,7 +9214,6 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 
 
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
-    """Return the error for scores beside documents with ids."""
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
     if isinstance(qrels, ById) and qrels.form == "lists of ids":
         documents = chain.from_iterable(qrels.queries.values())
@@ -9192,7 +9225,6 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 
 def _lists_beside_ids() -> InputError:
-    """Return the error for references that are lists of numbers beside documents with ids."""
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
@@ -9205,7 +9237,7 @@ def _lists_beside_ids() -> InputError:
 
 def _are_columns(run: Any, sparse: Any) -> bool:
     """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
-    if has_ids(run) or not are_lists(run) or isinstance(run, ARROW):
+    if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
     rows = _inputs_beside_ids_lists(run)
     return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
@@ -9221,7 +9253,7 @@ def _by_column(sparse: Any) -> ById:
 
 
 def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> None:
-    """Raise an error for ids beside a matrix on the other side that are no numbers of its columns."""
+    """Raise an error for ids that are no numbers of columns of a matrix on the other side."""
     if not isinstance(side, ById):
         return
     other, lowest = "scores", 0
@@ -9244,23 +9276,22 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
     are_scores = isinstance(run, Columns) and run.are_rows
     are_judged = isinstance(qrels, Columns) and qrels.are_rows
-    if not are_scores and not are_judged:
+    scores = run
+    if are_scores:
+        if query_ids is not None:
+            return run.value
+        if run.place_of is None:
+            return run  # which has the ids already
+        if not are_judged:
+            hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
+            raise InputError(f"the file has scores without ids; {hint}", "predictions")
+        scores = run.value
+    elif not are_judged or run is None or (isinstance(run, ById) and not run.queries):
         return run
-    if are_scores and query_ids is not None:
-        return run.value
-    if run is None or (isinstance(run, ById) and not run.queries):
-        return run
-    if are_scores and run.place_of is None:
-        return run  # which has the ids already
-    if not are_judged:
-        hint = f"give references as LETOR, or {mark('query_ids')} and references as arrays"
-        raise InputError(f"the file has scores without ids; {hint}", "predictions")
-    is_one_column = getattr(run, "shape", ())[1:] == (1,)
-    if not are_scores and (has_ids(run) or (are_lists(run) and not is_one_column)):
+    elif has_ids(run) or (are_lists(run) and not is_one_column(run)):
         problem = "the references are rows of LETOR, which have no ids of documents"
         hint = "give a score for each row, in a flat array or in a file, one a line"
         raise InputError(f"{problem}; {hint}", "predictions")
-    scores = run.value if are_scores else run
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
         rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
@@ -9283,10 +9314,9 @@ def together(inputs: Any, names: Names) -> Any:
         inputs: both sides as they were read, and the ids beside them.
         names: the names of the run.
     """
-    run, qrels = inputs.predictions, inputs.references
-    if _are_rows_of_letor(run) or _are_rows_of_letor(qrels):
-        run = with_ids_of_letor(run, qrels, inputs.query_ids)
-        inputs = inputs._replace(predictions=run)
+    qrels = inputs.references
+    run = with_ids_of_letor(inputs.predictions, qrels, inputs.query_ids)
+    inputs = inputs._replace(predictions=run)
     if not has_ids(run) or not has_ids(qrels):
         inputs = with_ids_on_both(inputs, names)
     if inputs.query_ids is not None:
@@ -9304,10 +9334,6 @@ def together(inputs: Any, names: Names) -> Any:
     return inputs._replace(predictions=run, references=qrels)
 
 
-def _are_rows_of_letor(side: Any) -> bool:
-    return isinstance(side, Columns) and side.are_rows
-
-
 # The ids of queries
 
 
@@ -9319,28 +9345,19 @@ def _with_query_ids(inputs: Any) -> Any:
     unnamed = [name for name, side in sides.items() if side.positions is not None]
     if not unnamed:
         return inputs
-    query_ids = inputs.query_ids
-    if isinstance(query_ids, (Set, Mapping)):
-        kind = type(query_ids).__name__
-        problem = f"a {kind} has no order of its own; give a list, an id for each query"
-        raise InputError(problem, "query_ids")
-    ids = query_ids.tolist() if isinstance(query_ids, np.ndarray) else as_list(query_ids)
     for name in unnamed:
+        ids = ids_of_queries(inputs.query_ids, sides[name].positions)
         sides[name] = _inputs_together_named(sides[name], ids)
     return inputs._replace(**sides, query_ids=None)
 
 
-def _inputs_together_named(side: ById | Columns, ids: Sequence[Any]) -> ById | Columns:
+def _inputs_together_named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
     """Return queries by position with ids that are given in their order."""
-    if len(ids) != side.positions:
-        problem = f"has {len(ids)} ids for {side.positions} queries; give an id for each"
-        raise InputError(problem, "query_ids")
-    numbers = rows_by_query("query_ids", ids, range(len(ids)))
     if isinstance(side, ById):
-        queries = dict(zip(numbers, side.queries.values(), strict=True))
+        queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False)
-    of_rows = side.query_ids.cast(pa.int64())
-    return side._replace(query_ids=pa.array(ids).take(of_rows), positions=None)
+    numbers = side.query_ids.cast(pa.int64())
+    return side._replace(query_ids=pa.array(ids).take(numbers), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
@@ -9440,7 +9457,6 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 
 
 def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
-    """Return the ids of all documents of a side."""
     if isinstance(side, ById):
         return chain.from_iterable(side.queries.values())
     if side.names is not None:
@@ -9525,10 +9541,14 @@ def plain_kind(side: Any) -> str:
     types = set(map(type, first.values()))
     if not types <= {int, float, NoneType} or types <= {NoneType}:
         return ""
-    for keys in (side, first):
-        if 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys):
-            return ""
+    if _may_be_fields(side) or _may_be_fields(first):
+        return ""
     return "mappings"
+
+
+def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether keys have the names of fields, and are no queries or documents."""
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
 
 
 def settled_systems(
@@ -9538,9 +9558,9 @@ def settled_systems(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
-    """Return the inputs of each system, settled; all but the predictions are shared, and read once.
+    """Return the inputs of each system, settled; its predictions are by the name of the argument.
 
-    The predictions are by the name of the argument.
+    All but the predictions are shared, and read once.
     """
     fields = inputs.names
     orders = dict(zip(runs, score_orders, strict=True))
@@ -9548,15 +9568,18 @@ def settled_systems(
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
     if inputs.query_ids is not None and not isinstance(inputs.query_ids, str):
-        names = {side: of_side._replace(has_query_ids=True) for side, of_side in names.items()}
+        names = {name: side._replace(has_query_ids=True) for name, side in names.items()}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    refuse_other_orders(
-        {name: values for name, values in given.items() if _is_by_position(sides.get(name))}
-    )
+    in_order = {}
+    for name, values in given.items():
+        side: Any = sides.get(name)
+        if not has_ids(side) or side.positions is not None:
+            in_order[name] = values  # whose queries or documents are matched by position
+    refuse_other_orders(in_order)
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
@@ -9579,11 +9602,6 @@ def settled_systems(
             _refuse_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
-
-
-def _is_by_position(side: Any) -> bool:
-    """Return whether the queries or the documents of a side are matched by position."""
-    return not has_ids(side) or side.positions is not None
 
 
 def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
@@ -9644,12 +9662,13 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """
     if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
         return
-    score, relevance = run.fields.get("score"), qrels.fields.get("relevance")
-    if score is not None and score == relevance:
+    relevance = qrels.fields.get("relevance")
+    if relevance is not None and relevance == run.fields.get("score"):
         problem = "are the same column of the same table"
         raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
-    if relevance is None and run.fields["document"] == qrels.fields["document"]:
-        problem = f"these are the documents of the references too, {shown(run.fields['document'])}"
+    document = run.fields["document"]
+    if relevance is None and document == qrels.fields["document"]:
+        problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
@@ -9749,27 +9768,25 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
-    is_one_column = getattr(predictions, "shape", ())[1:] == (1,)  # of a head with one logit
-    are_flat = is_one_column or not are_lists(predictions) or not are_lists(references)
+    are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
-    if document_ids is not None:
-        _refuse_ids_of_rows(None, document_ids)
+    _refuse_ids_of_rows(None, document_ids)
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
     rankings = join_lists(predictions, references, **how_lists)
-    return rankings if query_ids is None else _with_names(rankings, query_ids)
+    if query_ids is None:
+        return rankings
+    return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
-    """Raise an error if one side is not given."""
+    problem = "are missing; give predictions and references together"
     if predictions is None:
         hint = f"only the measure IDCG needs no {mark('predictions')}"
-        problem = "are missing; give predictions and references together"
         raise InputError(f"{mark('predictions')} {problem}; {hint}")
     if references is None:
-        problem = "are missing; give predictions and references together"
         raise InputError(f"{mark('references')} {problem}")
 
 
@@ -9777,26 +9794,21 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     """Return the error for documents with ids on one side and numbers by position on the other."""
     kinds = []
     for side in (predictions, references):
+        if has_ids(side):
+            kinds.append("by ids")
+            continue
         kind = "list" if isinstance(side, list) else type(side).__name__
-        kinds.append("by ids" if has_ids(side) else f"by position ({kind})")
+        kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
     numbers = references if has_ids(predictions) else predictions
     if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
         hint = "for a single query, wrap it in a list"
     if query_ids is not None:
-        two = "give each of two tables as its argument, predictions=run, references=qrels, without data"
+        arguments = "predictions=run, references=qrels"
+        two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     return InputError(f"{problem}; {hint}")
-
-
-def _with_names(rankings: Rankings, query_ids: Any) -> Rankings:
-    """Return rankings of lists with the ids of their queries."""
-    ids = list(rows_by_query("query_ids", as_list(query_ids), range(len(as_list(query_ids)))))
-    if len(ids) != rankings.queries:
-        problem = f"has {len(ids)} ids for {rankings.queries} queries; give an id for each"
-        raise InputError(problem, "query_ids")
-    return rankings._replace(query_ids=ids)
 
 
 def _refuse_ids_of_rows(query_ids: Any, document_ids: Any) -> None:
@@ -10147,7 +10159,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _long_integer(text: bytes) -> ValueError:
-    """Return the error for an integer with more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     digits = max(re.findall(rb"[0-9]+", text), key=len)
     shortened = f"{digits[:9].decode()}…"
@@ -10493,7 +10504,7 @@ def _typed(cells: Sequence[str]) -> pa.Array:
     return numbers if numbers.cast(pa.string()).equals(text) else text
 
 
-# ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong in them.
+# ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong.
 
 TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": TYPE_OF_QUERY, "document": pa.string(), "value": pa.float64()})
@@ -10699,7 +10710,7 @@ def _float(value: Any) -> float:
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python writes them."""
+    """Return text with the number of each label in place of it, and numbers as Python's."""
     whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
     packed = whole.dictionary_encode()
     texts = packed.dictionary.to_pylist()
@@ -10757,7 +10768,7 @@ def _are_lines(head: bytes) -> bool:
 
 
 def _first_values(head: bytes) -> list[Any]:
-    """Return the values in the first lines, up to a faulty one, at which parsing raises the error."""
+    """Return the values in the first lines up to a faulty one, where parsing raises the error."""
     values: list[Any] = []
     for line in head.split(b"\n"):
         if len(values) == LOOKED_AT:
@@ -10774,13 +10785,15 @@ def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
     if not isinstance(value, dict):
         return False
-    results = [value] if "signature" in value else list(value.values())
-    for result in results:
-        if not isinstance(result, dict) or not isinstance(result.get("signature"), str):
-            return False
-        if not isinstance(result.get("scores"), dict):
-            return False
-    return len(results) > 0
+    if "signature" in value:
+        return _is_result(value)
+    return len(value) > 0 and all(map(_is_result, value.values()))
+
+
+def _is_result(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("signature"), str) and isinstance(value.get("scores"), dict)
 
 
 # Values
@@ -10840,7 +10853,6 @@ class ValueReader:
             self.rows = RowReader(alike, names)
 
     def _described(self, part: FilePart) -> FilePart:
-        """Return a part with what it was read from."""
         reader = self.rows if self.objects is None else self.objects
         if reader is None:
             return part._replace(form=f"{self.container}: lists of ids")
@@ -10933,7 +10945,6 @@ class ValueReader:
         return self._described(part if part.problem else part._replace(problem=problem))
 
     def _refuse_other_kind(self, value: Any) -> None:
-        """Raise an error for a value of another kind than the first one."""
         if not isinstance(value, (dict, list)):
             raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
@@ -10941,7 +10952,6 @@ class ValueReader:
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        """Return the queries in a value with their documents."""
         if self.objects is not None and self.kind == "responses":
             objects = [{} if row is None else row for row in value.values()]
             return [
@@ -10986,8 +10996,7 @@ def kind_of_whole(value: dict[str, Any], names: Names) -> str:
     """Return the kind of an object that holds all queries."""
     if is_single_object(value, names):
         return "objects"
-    first = next((row for row in value.values() if not is_empty(row)), None)
-    return "responses" if is_object(first) and not is_mapping_to_values(first) else "queries"
+    return "responses" if are_responses(value) else "queries"
 
 
 def _without_position(error: ValueError) -> str:
@@ -11191,7 +11200,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
 
 
 def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header; `has_commas` says that each word but the last ends in one."""
+    """Return the delimiter of a header, of which each word but the last may end in a comma."""
     if given == "tsv":
         return "\t"
     if has_commas and ";" not in header:
@@ -11208,7 +11217,6 @@ def _names_in(header: str, delimiter: str) -> list[str]:
 
 
 def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
-    """Raise an error for a header with spaces between the names of columns."""
     if len(names) != 1:
         return
     words = [cell.decode("utf-8", "replace") for cell in cells]
@@ -11220,7 +11228,6 @@ def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -
 def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
 ) -> Layout:
-    """Return the layout of a table whose columns have these names."""
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, request)
     refuse_repeated_names(names)
@@ -11233,8 +11240,7 @@ def _named_layout(
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
-    given = [name.name for name in request.names.given.values()]
-    if any(name in names for name in given) or are_names_of_fields(names):
+    if any(name in names for name in request.names.given_names) or are_names_of_fields(names):
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
@@ -11262,19 +11268,17 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
         return ""
-    if request.names.kind != "run" or "score" not in layout.fields:
+    rank = column_of_ranks(layout.names, layout.fields, request.names)
+    if rank is None:
         return ""
-    ranks = [name for name in layout.names if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == layout.fields["score"]:
-        return ""
-    columns = [layout.fields["query"], layout.fields["score"], ranks[0]]
+    columns = [layout.fields["query"], layout.fields["score"], rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return ""
-    queries, *numbers = zip(*cells, strict=True)
-    scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names.ascending)
+    queries, scores, ranks = zip(*cells, strict=True)
+    ascending = request.names.ascending
+    return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
@@ -11288,7 +11292,7 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
 
 
 def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about ranks in another order than the scores; empty if there are none."""
+    """Return what a warning says about ranks in another order than the scores; empty for none."""
     sign = 1 if ascending else -1
     for before, after in pairwise(rows):
         cells = (before[3], before[4], after[3], after[4])
@@ -11444,25 +11448,20 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         span += 1
     if layout.is_letor and b"#" in text:
         text = COMMENT.sub(b"", text)
-    may_be_empty = True
-    if layout.is_trec:
-        may_be_empty = _has_spaces_to_spare(text)
-        if may_be_empty:
-            text = _with_single_spaces(text)
-    if may_be_empty:  # searching for two bytes is slow
-        may_be_empty = text.startswith(b"\n") or b"\n\n" in text
-    may_be_comments = layout.is_trec and b"#" in text
-    if may_be_comments:
-        may_be_comments = text.startswith(b"#") or b"\n#" in text
-    if may_be_comments:
-        may_be_comments = not _files_lines_are_rows(text, layout)
-    if not may_be_empty and not may_be_comments:
+    may_have_empty = not layout.is_trec or _has_spaces_to_spare(text)
+    if may_have_empty and layout.is_trec:
+        text = _with_single_spaces(text)
+    if may_have_empty:
+        may_have_empty = text.startswith(b"\n") or b"\n\n" in text
+    may_have_comments = layout.is_trec and _may_have_comments(text, layout)
+    if not may_have_empty and not may_have_comments:
         return _PlainLines(text, span, None, problem)
     lines: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        is_comment = may_be_comments and line.startswith(b"#")
-        if line and not (is_comment and not layout.is_row(line.split(b" "))):
+        if may_have_comments and line.startswith(b"#") and not layout.is_row(line.split(b" ")):
+            continue
+        if line:
             lines.append(line)
             numbers.append(number)
     return _PlainLines(b"\n".join(lines), span, np.array([*numbers, span], np.int64), problem)
@@ -11501,8 +11500,18 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
 
 
+def _may_have_comments(text: bytes, layout: Layout) -> bool:
+    """Return whether a line of TREC begins with #, and not all lines parse as rows."""
+    if b"#" not in text:  # searching for two bytes is slow
+        return False
+    if not text.startswith(b"#") and b"\n#" not in text:
+        return False
+    return not _files_lines_are_rows(text, layout)
+
+
 def _files_lines_are_rows(text: bytes, layout: Layout) -> bool:
-    """Return whether all lines parse as rows with a value; checking each would take ten times as long."""
+    """Return whether all lines parse as rows with a value."""
+    # Checking each would take ten times as long.
     if len(layout.at) < 3:
         return False
     try:
@@ -11515,7 +11524,6 @@ def _files_lines_are_rows(text: bytes, layout: Layout) -> bool:
 
 
 def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
-    """Return rows as a table."""
     if not text:
         return ROWS.empty_table()
     if layout.is_letor:
@@ -11632,7 +11640,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
 
 
 def _other_columns(text: str, columns: int, layout: Layout) -> str:
-    """Return the error in a line that has another number of columns."""
     if not _is_utf_8(text):  # such as a picture
         return NOT_UTF_8
     count = f"{columns} columns" if columns > 1 else "1 column"
@@ -11703,7 +11710,6 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 
 
 def _source(form: str, file: Any, limits: Limits) -> Source:
-    """Return the table in a file, or in a folder."""
     if form == "parquet":
         return _parquet(file, limits)
     if form == "folder":
@@ -11716,7 +11722,6 @@ def _source(form: str, file: Any, limits: Limits) -> Source:
 
 
 def _parquet(file: Any, limits: Limits) -> Source:
-    """Return a file of Parquet."""
     from pyarrow import parquet as arrow_parquet  # only when it is needed: the import takes long
 
     options: dict[str, Any] = {}
@@ -11778,7 +11783,6 @@ def _arrow(form: str, file: Any) -> Source:
 
 
 def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
-    """Return the first row of a table; nothing if it has none."""
     batch = next(iter(batches), None)
     if batch is None or not batch.num_rows:
         return {}
@@ -11973,7 +11977,6 @@ def read_columns(
 def _described(
     columns: Columns, parts: list[FilePart], path: str, place: Callable[[int], str]
 ) -> Columns:
-    """Return columns with what is known of their file."""
     described = [part for part in parts if part.form]
     counts = dict.fromkeys(("query", "document"), 0)
     for part in parts:
@@ -12065,7 +12068,6 @@ def read_qrels(
 
 
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
-    """Return rows as mappings by query."""
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
@@ -12139,7 +12141,6 @@ def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
 
 
 def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
-    """Return the error for a query whose documents are in two lists."""
     there, here = unit.format(first), unit.format(again)
     words = f"is in {there} already" if there != here else "is there twice"
     return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
@@ -12185,7 +12186,6 @@ def has_values(parts: list[FilePart], names: Names) -> bool:
 
 
 def _no_rows() -> Columns:
-    """Return the columns of an empty file."""
     none = pa.array([], pa.string())  # made only when needed: making an array imports pandas
     ids = pa.chunked_array([none])
     return Columns(np.empty(0, np.int64), none, ids, np.empty(0), np.empty(0, np.uint64))
@@ -12519,7 +12519,7 @@ def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor")
 # Ranks
 
 
-def _top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
+def _measure_tensors_top(values: "Tensor", count: int) -> "tuple[Tensor, Tensor]":
     """Return the highest values in descending order, and their positions; NaN is the highest."""
     if 4 * count < values.shape[1]:
         return values.topk(count)
@@ -12549,7 +12549,7 @@ def _ideal(
         if not values.is_floating_point():
             values = values.double()
         values = values.masked_fill(~counted, -math.inf)
-    highest = _top(values, ranks)[0]
+    highest = _measure_tensors_top(values, ranks)[0]
     ideal = gain_of(highest).where(highest > -math.inf, 0)
     if definition.ideal == "truncated":
         retrieved = (score > -math.inf).sum(1, keepdim=True)
@@ -12573,7 +12573,7 @@ def _measure_tensors_ranked(
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
         return gains if valid else None
-    top, position = _top(score, min(ranks + 1, score.shape[1]))
+    top, position = _measure_tensors_top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
     start = torch.searchsorted(falling, falling, out_int32=True)
@@ -13080,10 +13080,14 @@ class Query(NamedTuple):
     run: Documents  # the score of each retrieved document
     qrels: Documents  # the relevance of each judged document
     k: int | None  # the cutoff; None for the whole list
-    missing: bool = (
-        False  # whether the query is missing from the run, rather than having no documents there
-    )
+    # whether the query is missing from the run, rather than having no documents there
+    missing: bool = False
     name: Any = None  # the id of the query; None if it has none
+
+    @property
+    def relevant(self) -> list[Any]:
+        """The relevant documents, in the order of the judgments."""
+        return [document for document, relevance in self.qrels.items() if relevance > 0]
 
 
 Change = Callable[[Query], Query]
@@ -13111,10 +13115,8 @@ class Slip(NamedTuple):
 
     name: str  # a few words for it
     meaning: str  # one sentence on the computation
-    reports: tuple[int, str] = (
-        0,
-        "",
-    )  # how many are public, and one thread, `owner/repository#number` on GitHub
+    # how many are public, and one thread, `owner/repository#number` on GitHub
+    reports: tuple[int, str] = (0, "")
     both: Term = UNCHANGED  # how it computes both DCG and IDCG
     dcg: Term = UNCHANGED  # the DCG alone
     ideal: Term = UNCHANGED  # the IDCG alone
@@ -13124,22 +13126,26 @@ class Slip(NamedTuple):
     @property
     def is_option(self) -> bool:
         """Whether options of `compute` with plain values give the same result."""
-        words = all(
+        if self.both.changes or self.has_own_sums:
+            return False
+        return all(
             isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
         )
-        return (
-            not self.both.changes
-            and self.dcg == self.ideal == UNCHANGED
-            and self.rule is None
-            and words
-        )
+
+    @property
+    def has_own_sums(self) -> bool:
+        """Whether it is more than the nDCG of other queries or options."""
+        return self.rule is not None or not self.dcg == self.ideal == UNCHANGED
 
     @property
     def reported(self) -> str:
         """A sentence with the number of reports and an example; empty if there are none."""
         number, thread = self.reports
-        times = f"{number} times, for example" if number > 1 else "once,"
-        return f" It was reported {times} in {thread}." if number else ""
+        if number == 0:
+            return ""
+        if number == 1:
+            return f" It was reported once, in {thread}."
+        return f" It was reported {number} times, for example in {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
@@ -13153,8 +13159,8 @@ class Slip(NamedTuple):
         )
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, such as a convention, with this slip."""
-        if self.dcg == self.ideal == UNCHANGED and self.rule is None:
+        """Return the value of each query by options of `compute`, with this slip."""
+        if not self.has_own_sums:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
         if self.rule is not None:
@@ -13162,33 +13168,27 @@ class Slip(NamedTuple):
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         parsed = Options.parse(k=1, **{**options, **self.both.options})
         turned = sign(discounts(1, parsed.log_base, parsed.discount))
+        empty = self._values_of_empty(queries, options, parsed)
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = ratio(
-                dcg,
-                ideal,
-                negative=True,
-                sign=turned,
-                zero_division=self._of_empty(queries, options, parsed),
-            )
+            values = ratio(dcg, ideal, negative=True, sign=turned, zero_division=empty)
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _of_empty(
+    def _values_of_empty(
         self, queries: "Queries", options: Mapping[str, Any], parsed: Options
     ) -> Floats | float:
         """Return the value of a query with an ideal DCG of 0."""
         if not isinstance(parsed.zero_division, str):
             return parsed.zero_division
-        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the kernel's rule decides.
-        perfect = queries.scores(
-            options, "nDCG", Term(options={"ideal": "truncated"}).over(self.both)
-        )
-        return np.where(
-            [bool(query.run) for query in queries.changed(self.both.changes)], 0.0, perfect
-        )
+        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the
+        # kernel's rule decides.
+        truncated = Term(options={"ideal": "truncated"}).over(self.both)
+        perfect = queries.scores(options, "nDCG", truncated)
+        has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
+        return np.where(has_run, 0.0, perfect)
 
 
 class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once for each way of reading.
+    """Queries that are scored by many definitions: changed once for each change, and read once.
 
     >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
     >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
@@ -13217,31 +13217,32 @@ class Queries:
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
     ) -> Floats:
-        """Return the value of each query, by its own cutoff; nan for a query that is excluded from the mean."""
-        how = {**options, **term.options}
+        """Return the value of each query, by its cutoff; nan if it is excluded from the mean."""
+        options = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
-        few = len(self.changed(())) <= REMEMBERED_QUERIES
-        if not few or not all(
-            isinstance(value, Hashable) for value in how.values()
-        ):  # a list of gains cannot be a key
-            return self._scored(*definition, how)
-        key = (*definition, *sorted(how.items()))
+        # A list of gains cannot be a key.
+        can_be_key = all(isinstance(value, Hashable) for value in options.values())
+        if not can_be_key or len(self.changed(())) > REMEMBERED_QUERIES:
+            return self._scored(*definition, options)
+        key = (*definition, *sorted(options.items()))
         if key not in self._scores:
-            self._scores[key] = self._scored(*definition, how)
+            self._scores[key] = self._scored(*definition, options)
         return self._scores[key]
 
-    def _scored(self, measure: str, changes: tuple[Change, ...], how: Mapping[str, Any]) -> Floats:
+    def _scored(
+        self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
+    ) -> Floats:
         """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
             rows = [row for row, query in enumerate(queries) if query.k == k]
             cutoff = k
-            if (
-                k is None and Options.parse(k=1, **how).ideal == "full"
-            ):  # which is as long as the longest list then
-                cutoff = max(1, *(len(side) for row in rows for side in queries[row][:2]))
-            parsed = Options.parse(measures=measure, k=cutoff, **how)
+            if k is None and Options.parse(k=1, **options).ideal == "full":
+                # This ideal is as long as the longest list then.
+                lengths = [max(len(queries[row].run), len(queries[row].qrels)) for row in rows]
+                cutoff = max(1, *lengths)
+            parsed = Options.parse(measures=measure, k=cutoff, **options)
             rankings = self.rankings(rows, changes, parsed)
             with user_terms(rankings):
                 values[rows] = next(iter(measure_rankings(rankings, parsed).values()))[0]
@@ -13254,14 +13255,12 @@ class Queries:
         key = (changes, *rows, *options.reading.values())
         if key not in self._read:
             queries = self.changed(changes)
-            run = {
-                row: queries[row].run
-                for row in rows
-                if queries[row].run or not queries[row].missing
-            }
-            self._read[key] = read(
-                run, {row: queries[row].qrels for row in rows}, **options.reading
-            )
+            run = {}
+            for row in rows:
+                if queries[row].run or not queries[row].missing:
+                    run[row] = queries[row].run
+            qrels = {row: queries[row].qrels for row in rows}
+            self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
 
 
@@ -13287,8 +13286,9 @@ def ranked(query: Query) -> list[Any]:
 
 
 def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Iterator[Query]:
-    """Yield the queries of mappings or files in some order, with documents by their ids, in the order of the input."""
-    run, qrels = (_documents_by_query(side) for side in inputs[:2])
+    """Yield queries of mappings or files, with documents by id, in the order of the input."""
+    run = _documents_by_query(inputs.predictions)
+    qrels = _documents_by_query(inputs.references)
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
@@ -13300,22 +13300,23 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
+    """Return the documents of each query that have a value; those without were not retrieved."""
+    by_query: dict[Any, dict[Any, float]] = {}
     if isinstance(side, ById):
-        return {
-            query: {
-                each: float(value)
-                for each, value in documents.items()
-                if value is not None and value > -np.inf
-            }
-            for query, documents in side.queries.items()
-        }
+        for query, documents in side.queries.items():
+            by_query[query] = {}
+            for document, value in documents.items():
+                if value is not None and value > -np.inf:
+                    by_query[query][document] = float(value)
+        return by_query
     names = side.query_ids.to_pylist()
-    documents: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    for name in names:
+        by_query[name] = {}
     rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
-    for query, document, value in rows:
+    for number, document, value in rows:
         if value > -np.inf:
-            documents[names[query]][document] = value
-    return documents
+            by_query[names[number]][document] = value
+    return by_query
 
 
 def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
@@ -13324,37 +13325,46 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    size = len(rankings.relevance)
-    masks = rankings.judged, rankings.retrieved
-    judged, retrieved = (np.ones(size, bool) if mask is None else mask for mask in masks)
+    all_documents = np.ones(len(rankings.relevance), bool)
+    judged = all_documents if rankings.judged is None else rankings.judged
+    retrieved = all_documents if rankings.retrieved is None else rankings.retrieved
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
-    for (start, end), missing in zip(
-        pairwise(rankings.offsets.tolist()), rankings.lacking().tolist(), strict=True
-    ):
-        rows = range(start, end)
-        run = {row - start: score[row] for row in rows if retrieved[row] and score[row] > -np.inf}
-        yield Query(run, {row - start: relevance[row] for row in rows if judged[row]}, k, missing)
+    bounds = pairwise(rankings.offsets.tolist())
+    for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
+        run = {}
+        qrels = {}
+        for row in range(start, end):
+            if retrieved[row] and score[row] > -np.inf:
+                run[row - start] = score[row]
+            if judged[row]:
+                qrels[row - start] = relevance[row]
+        yield Query(run, qrels, k, missing)
 
 
-# ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table; docs/slips.md lists all public reports of each.
+# ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
 
 # Changes of a query, and terms with them
 
 
 def _first_relevant(query: Query) -> Query:
-    """Keep only the judgment of the first relevant document of the run, or of one that it misses."""
-    relevant = [
-        document for document in (*ranked(query), *query.qrels) if query.qrels.get(document, 0) > 0
-    ]
-    return query._replace(qrels={each: query.qrels[each] for each in relevant[:1]})
+    """Keep only the judgment of the first relevant document of the run, else of one it misses."""
+    for document in (*ranked(query), *query.qrels):
+        relevance = query.qrels.get(document, 0)
+        if relevance > 0:
+            return query._replace(qrels={document: relevance})
+    return query._replace(qrels={})
 
 
 def _places_in_truth(query: Query) -> Query:
     """Give each hit among the first k the rank that it has in the list of relevant documents."""
     top = set(ranked(query)[: query.k])
-    truth = [document for document, relevance in query.qrels.items() if relevance > 0]
-    run = in_order(document if document in top else _another(document) for document in truth)
-    return query._replace(run=run)
+    documents = []
+    for document in query.relevant:
+        if document not in top:
+            # Another document takes the rank of one that is no hit.
+            document = _another(document)
+        documents.append(document)
+    return query._replace(run=in_order(documents))
 
 
 def _with_last(query: Query) -> Query:
@@ -13364,64 +13374,83 @@ def _with_last(query: Query) -> Query:
 
 def _another(document: Any) -> Any:
     """Return an id of the same kind that no document has."""
-    return f"another {document}" if isinstance(document, str) else ~document
+    if isinstance(document, str):
+        return f"another {document}"
+    # The ids of rankings without ids are positions from 0, so none is negative.
+    return ~document
 
 
 def _cut_at_length(query: Query) -> Query:
     """Cut at the length of the run, if that is shorter than the cutoff."""
-    return query._replace(k=max(1, min(len(query.run), query.k or len(query.run))))
+    length = max(1, len(query.run))
+    if query.k is None or query.k > length:
+        return query._replace(k=length)
+    return query
 
 
 def _without_negative(query: Query) -> Query:
-    kept = {
-        document: score
-        for document, score in query.run.items()
-        if query.qrels.get(document, 0) >= 0
-    }
-    return query._replace(
-        run=kept,
-        qrels={each: relevance for each, relevance in query.qrels.items() if relevance >= 0},
-    )
+    run = dict(query.run)
+    qrels = dict(query.qrels)
+    for document, relevance in query.qrels.items():
+        if relevance < 0:
+            run.pop(document, None)
+            del qrels[document]
+    return query._replace(run=run, qrels=qrels)
+
+
+def _counted_twice(query: Query) -> Mapping[Any, float]:
+    copies = {_another(document): relevance for document, relevance in query.qrels.items()}
+    return {**query.qrels, **copies}
+
+
+def _explanations_slips_top(query: Query) -> list[Any]:
+    return ranked(query)[: query.k]
 
 
 def _with(
-    options: Mapping[str, Any] = {}, **changed: Callable[[Query], Any]
-) -> Term:  # never changed
-    """Return a query with another run, other judgments or another cutoff."""
-    return Term(
-        (lambda query: query._replace(**{name: of(query) for name, of in changed.items()}),),
-        options,
-    )
+    options: Mapping[str, Any] = {}, **fields: Callable[[Query], Any]
+) -> Term:  # the default is never changed
+    """Return a term with another run, other judgments or another cutoff of the query."""
+
+    def change(query: Query) -> Query:
+        return query._replace(**{name: value(query) for name, value in fields.items()})
+
+    return Term((change,), options)
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
-    """Return scores that were changed together."""
+    """Return a term with scores that were changed together."""
 
-    def changed(query: Query) -> Documents:
+    def run(query: Query) -> Documents:
         with np.errstate(over="ignore"):
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
         return dict(zip(query.run, scores, strict=True))
 
-    return _with(run=changed)
+    return _with(run=run)
 
 
-def _with_weights(option: str, of: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return another gain of relevances, or another discount of ranks."""
-    return Term(options={option: lambda values: of(np.asarray(values, np.float64))})
+def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) -> Term:
+    """Return a term with another gain of relevances, or another discount of ranks."""
+    return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
 def _zero_if(
     is_short: Callable[[Query, int], bool],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-    return lambda queries, dcg, ndcg: np.where(
-        [query.k is not None and is_short(query, query.k) for query in queries], 0.0, ndcg
-    )
+    """Return a rule by which short queries score 0, if there is a cutoff."""
+
+    def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
+        are_short = [query.k is not None and is_short(query, query.k) for query in queries]
+        return np.where(are_short, 0.0, ndcg)
+
+    return rule
 
 
 def _rounded_to(decimals: int) -> Slip:
     return Slip(
         f"scores rounded to {decimals} decimals",
-        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so many.",
+        f"Scores that agree to {decimals} decimals are tied, as in files that were written with so "
+        "many.",
         both=_with_scores(lambda scores: scores.round(decimals)),
     )
 
@@ -13440,10 +13469,12 @@ UNCUT = _with(k=lambda query: None)
 
 # The table
 
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no place for it.
+# It takes ranked ids to make it, in which a document can be listed twice; other forms have no
+# place for it.
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores exceed 1.",
+    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores "
+    "exceed 1.",
     reports=(3, "deepset-ai/haystack#11959"),
 )
 IN_ORDER_OF_INPUT = Slip(
@@ -13454,7 +13485,8 @@ IN_ORDER_OF_INPUT = Slip(
 )
 SWAPPED = Slip(
     "scores and relevance swapped",
-    "The arguments are in the wrong order: scores are taken for relevance and relevance for scores.",
+    "The arguments are in the wrong order: scores are taken for relevance and relevance for "
+    "scores.",
     reports=(2, "scikit-learn/scikit-learn#27726"),
     both=_with(
         {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
@@ -13463,7 +13495,8 @@ SWAPPED = Slip(
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
     "the query's own document left out of the run",
-    "A document with the id of its query is removed from the run and stays in the ideal, as in BEIR.",
+    "A document with the id of its query is removed from the run and stays in the ideal, as in "
+    "BEIR.",
     reports=(3, "lightonai/pylate#198"),
     both=_with(
         run=lambda query: {
@@ -13474,18 +13507,18 @@ OWN_DOCUMENT = Slip(
 SLIPS = (
     Slip(
         "ideal from the top k retrieved",
-        "The ideal is the best order of the k documents that were ranked first, not of all that were judged, so a run "
+        "The ideal is the best order of the k documents that were ranked first, not of all that "
+        "were judged, so a run "
         "that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
         ideal=_with(
-            qrels=lambda query: {
-                each: query.qrels.get(each, 0) for each in ranked(query)[: query.k]
-            }
+            qrels=lambda query: {document: query.qrels.get(document, 0) for document in _explanations_slips_top(query)}
         ),
     ),
     Slip(
         "ideal from all that was retrieved",
-        "The ideal is the best order of the retrieved documents, so relevant documents that the run misses cost "
+        "The ideal is the best order of the retrieved documents, so relevant documents that the "
+        "run misses cost "
         "nothing.",
         reports=(3, "o19s/search-metrics#3"),
         both=Term(options={"ideal": "retrieved"}),
@@ -13504,20 +13537,23 @@ SLIPS = (
     ),
     Slip(
         "ideal not cut at k",
-        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking scores less than 1.",
+        "The DCG counts the first k ranks and the ideal all of them, so that a perfect ranking "
+        "scores less than 1.",
         reports=(6, "lenskit/lenskit#869"),
         ideal=UNCUT,
     ),
     Slip(
         "ideal of k relevant documents",
-        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are relevant, so that "
+        "The ideal has the query's highest gain at every rank up to k, even if fewer documents are "
+        "relevant, so that "
         "queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
         both=Term(options={"ideal": "full"}),
     ),
     Slip(
         "ideal of as many relevant documents as were retrieved",
-        "The ideal has the query's highest gain at every rank of the result list up to k, even if fewer documents are "
+        "The ideal has the query's highest gain at every rank of the result list up to k, even if "
+        "fewer documents are "
         "relevant, so that long result lists cannot reach 1.",
         ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
@@ -13529,20 +13565,23 @@ SLIPS = (
     ),
     Slip(
         "ties by document id",
-        "Documents with equal scores are ordered by their ids, the highest first, so the names of documents decide.",
+        "Documents with equal scores are ordered by their ids, the highest first, so the names of "
+        "documents decide.",
         reports=(3, "usnistgov/trec_eval#22"),
         both=Term(options={"ties": "docid"}),
     ),
     Slip(
         "ideal cut at the length of the result list",
-        "The ideal has as many documents as were retrieved, so a short result list is not penalized for the documents "
+        "The ideal has as many documents as were retrieved, so a short result list is not "
+        "penalized for the documents "
         "that it omits.",
         reports=(4, "mlflow/mlflow#24541"),
         both=Term(options={"ideal": "truncated"}),
     ),
     Slip(
         "graded relevance read as 0 or 1",
-        "Every relevant document has the gain 1, so that it does not matter whether the best ones rank first.",
+        "Every relevant document has the gain 1, so that it does not matter whether the best ones "
+        "rank first.",
         reports=(4, "recommenders-team/recommenders#1749"),
         both=Term(options={"gain": "binary"}),
     ),
@@ -13554,26 +13593,30 @@ SLIPS = (
     ),
     Slip(
         "ties in the order of the input",
-        "Documents with equal scores stay in the order of the input, so sorting a file differently changes the score.",
+        "Documents with equal scores stay in the order of the input, so sorting a file differently "
+        "changes the score.",
         reports=(4, "dmlc/xgboost#3050"),
         both=Term(options={"ties": "first"}),
     ),
     Slip(
         "ties in the reverse order of the input",
-        "Of documents with equal scores the last in the input ranks first, as a reversed ascending sort leaves them.",
+        "Of documents with equal scores the last in the input ranks first, as a reversed ascending "
+        "sort leaves them.",
         both=Term(options={"ties": "last"}),
     ),
     Slip(
         "ties by ascending document id",
-        "Documents with equal scores are ordered by their ids, the lowest first, so the names of documents decide.",
+        "Documents with equal scores are ordered by their ids, the lowest first, so the names of "
+        "documents decide.",
         both=_with(
-            run=lambda query: {each: query.run[each] for each in sorted(query.run)},
+            run=lambda query: {document: query.run[document] for document in sorted(query.run)},
             options={"ties": "first"},
         ),
     ),
     Slip(
         "ties in the model's favor",
-        "Documents with equal scores are ordered by relevance, so a model that gives all documents the same score is "
+        "Documents with equal scores are ordered by relevance, so a model that gives all documents "
+        "the same score is "
         "perfect.",
         reports=(2, "elixir-nx/scholar#360"),
         both=Term(options={"ties": "best"}),
@@ -13598,13 +13641,15 @@ SLIPS = (
     ),
     Slip(
         "discount from the place in the truth",
-        "The discount of a hit comes from its place in the list of relevant documents, not from its rank in the run.",
+        "The discount of a hit comes from its place in the list of relevant documents, not from "
+        "its rank in the run.",
         reports=(3, "THUDM/ComiRec#6"),
         dcg=Term((_places_in_truth,)),
     ),
     Slip(
         "DCG with binary gain, ideal with graded gain",
-        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking scores less than 1.",
+        "The DCG has gains of 0 and 1, the ideal has graded gains, so that a perfect ranking "
+        "scores less than 1.",
         reports=(1, "RapidFireAI/rapidfireai#261"),
         dcg=Term(options={"gain": "binary"}),
     ),
@@ -13619,14 +13664,14 @@ SLIPS = (
     Slip(
         "ascending order",
         "The lowest score ranks first, as distances do.",
-        both=_with(run=lambda query: {each: -score for each, score in query.run.items()}),
+        both=_with(run=lambda query: {document: -score for document, score in query.run.items()}),
     ),
     Slip(
         "ranks used as scores",
         "The rank of each document is taken for its score, so the last one ranks first.",
         both=_with(
             run=lambda query: {
-                each: float(rank) for rank, each in enumerate(ranked(query), start=1)
+                document: float(rank) for rank, document in enumerate(ranked(query), start=1)
             }
         ),
     ),
@@ -13636,7 +13681,8 @@ SLIPS = (
     SWAPPED,
     Slip(
         "unretrieved documents with the score 0",
-        "Judged documents that were not retrieved take part with the score 0, above documents with negative scores.",
+        "Judged documents that were not retrieved take part with the score 0, above documents with "
+        "negative scores.",
         reports=(2, "mlflow/mlflow#24553"),
         both=_with(
             run=lambda query: {**dict.fromkeys([*query.run, *query.qrels], 0.0), **query.run}
@@ -13646,7 +13692,9 @@ SLIPS = (
         "documents with the score 0 not retrieved",
         "A score of 0 is read as no score, so such documents have no rank.",
         both=_with(
-            run=lambda query: {each: score for each, score in query.run.items() if score != 0}
+            run=lambda query: {
+                document: score for document, score in query.run.items() if score != 0
+            }
         ),
     ),
     Slip(
@@ -13670,12 +13718,7 @@ SLIPS = (
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with(
-            qrels=lambda query: {
-                **query.qrels,
-                **{_another(each): value for each, value in query.qrels.items()},
-            }
-        ),
+        ideal=_with(qrels=_counted_twice),
     ),
     Slip(
         "DCG one rank too deep",
@@ -13711,7 +13754,8 @@ SLIPS = (
     ),
     Slip(
         "gain 2^r, also of unjudged documents",
-        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, so they count 1.",
+        "The gain is 2^r without the - 1, and documents without a judgment have the relevance 0, "
+        "so they count 1.",
         both=_with_weights("gain", np.exp2),
         dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
@@ -13744,13 +13788,15 @@ SLIPS = (
     ),
     Slip(
         "run cut at k before everything else",
-        "Only the first k documents are kept; the ideal, and everything else that depends on the retrieved documents, "
+        "Only the first k documents are kept; the ideal, and everything else that depends on the "
+        "retrieved documents, "
         "is computed from them.",
-        both=_with(run=lambda query: {each: query.run[each] for each in ranked(query)[: query.k]}),
+        both=_with(run=lambda query: {document: query.run[document] for document in _explanations_slips_top(query)}),
     ),
     Slip(
         "only the first relevant document",
-        "The score is the discount of the first relevant document that was retrieved; all others count nothing.",
+        "The score is the discount of the first relevant document that was retrieved; all others "
+        "count nothing.",
         both=Term((_first_relevant,)),
     ),
     Slip(
@@ -13789,17 +13835,24 @@ def slip_named(name: str) -> Slip:
     return next(slip for slip in SLIPS if slip.name == name)
 
 
-# ndcg/explanations/definitions.py: The definitions of nDCG that explain the answers of a function: conventions, known slips, and constant factors.
+# ndcg/explanations/definitions.py: The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
 
 VISIBLE = 1e-4  # the least difference that a reader sees
-FIRST_ORDERED = 4
+FIRST_ORDERED = 4  # rankings with ties that are tried in all orders before the others
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
-FACTORS = {100.0: "The scores are percentages."} | {
-    math.log(a)
-    / math.log(b): f"The logarithm has base {BASES[a]} in the DCG and {BASES[b]} in the ideal."
-    for a, b in permutations(BASES, 2)
-}
+
+
+def _factors() -> dict[float, str]:
+    """Return what a factor of all scores shows."""
+    factors = {100.0: "The scores are percentages."}
+    for dcg, ideal in permutations(BASES, 2):
+        bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
+        factors[math.log(dcg) / math.log(ideal)] = f"The logarithm has {bases}."
+    return factors
+
+
+FACTORS = _factors()
 
 
 class Match(NamedTuple):
@@ -13835,30 +13888,37 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of queries with nothing relevant."""
+    """Options and slips, whatever the order of ties and the value of empty queries."""
 
-    options: Mapping[
-        str, Any
-    ]  # the gain, the discount, the ideal, and whether only judged documents count
+    # the gain, the discount, the ideal, and whether only judged documents count
+    options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(
         self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
     ) -> Floats:
-        """Return the value of each query, nan if its ideal DCG is 0, by a precision of scores and an order of ties."""
-        before = None if ASCENDING_ORDER in self.slips else order  # which reverses it
-        changes = [each for each in (precision, before, *self.slips, order) if each is not None]
-        together = reduce(lambda done, slip: slip.over(done), changes, Slip("", ""))
-        return together.scores(
-            queries, {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
-        )
+        """Return the value of each query, nan if its ideal DCG is 0.
+
+        Scores have a precision, and their ties an order, before the slips and after them.
+        """
+        order_before = order
+        if ASCENDING_ORDER in self.slips:
+            # This slip would reverse it.
+            order_before = None
+        definition = Slip("", "")
+        for slip in (precision, order_before, *self.slips, order):
+            if slip is not None:
+                definition = slip.over(definition)
+        options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
+        return definition.scores(queries, options)
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
-        changes = tuple(
-            change for slip in self.slips for change in (*slip.both.changes, *slip.dcg.changes)
-        )
-        return queries.tied(()) | queries.tied(changes)
+        changes: list[Change] = []
+        for slip in self.slips:
+            changes += slip.both.changes
+            changes += slip.dcg.changes
+        return queries.tied(()) | queries.tied(tuple(changes))
 
 
 class Empty(NamedTuple):
@@ -13870,11 +13930,8 @@ class Empty(NamedTuple):
     def fill(self, expected: Floats, queries: Sequence[Query]) -> Floats:
         """Return values in which this one replaces nan."""
         value: Any = self.value
-        if isinstance(value, str):
-            value = [
-                not query.run and not any(each > 0 for each in query.qrels.values())
-                for query in queries
-            ]
+        if value == PERFECT_IF_EMPTY:
+            value = [not query.run and not query.relevant for query in queries]
         return np.where(np.isnan(expected), self.factor * np.asarray(value), expected)
 
 
@@ -13883,8 +13940,9 @@ class Fit(NamedTuple):
 
     definition: Definition
     factor: float  # of its values
-    # the values of queries with nothing relevant, orders of ties and precisions of scores that agree; empty words for
-    # an order or a precision that no ranking shows, or an order that is not fixed
+    # the values of queries with nothing relevant, orders of ties and precisions of scores that
+    # agree; empty words for an order or a precision that no ranking shows, or an order that is not
+    # fixed
     choices: Sequence[tuple[float | str, str, str]]
     unordered: int = 0  # the number of rankings with ties that no single order explains
 
@@ -13893,17 +13951,27 @@ class Fit(NamedTuple):
 
 
 def _in_order(query: Query, documents: Iterable[Any]) -> Query:
-    """Return a ranking in which documents with equal scores differ in the last digit, in an order."""
+    """Return a ranking in which equal scores differ in the last digit, in an order."""
     if len(set(query.run.values())) == len(query.run):
         return query
-    run, last = dict(query.run), math.inf
-    for document in sorted(documents, key=lambda each: -query.run[each]):
-        run[document] = last = min(run[document], math.nextafter(last, -math.inf))
+    run = dict(query.run)
+    last = math.inf
+    for document in sorted(documents, key=lambda document: -query.run[document]):
+        last = min(run[document], math.nextafter(last, -math.inf))
+        run[document] = last
     return query._replace(run=run)
 
 
-def _explanations_definitions_order(of: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, of(query)),)))
+def _worst_first(query: Query) -> list[Any]:
+    return sorted(query.run, key=lambda document: query.qrels.get(document, 0))
+
+
+def _explanations_definitions_best_first(query: Query) -> list[Any]:
+    return sorted(query.run, key=lambda document: -query.qrels.get(document, 0))
+
+
+def _explanations_definitions_order(documents: Callable[[Query], Iterable[Any]]) -> Slip:
+    return Slip("", "", both=Term((lambda query: _in_order(query, documents(query)),)))
 
 
 ORDERS: dict[str, Slip | None] = {
@@ -13911,129 +13979,154 @@ ORDERS: dict[str, Slip | None] = {
     "last": _explanations_definitions_order(lambda query: reversed(list(query.run))),
     "docid": _explanations_definitions_order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _explanations_definitions_order(lambda query: sorted(query.run)),
-    "best": _explanations_definitions_order(lambda query: sorted(query.run, key=lambda each: -query.qrels.get(each, 0))),
-    "worst": _explanations_definitions_order(lambda query: sorted(query.run, key=lambda each: query.qrels.get(each, 0))),
+    "best": _explanations_definitions_order(_explanations_definitions_best_first),
+    "worst": _explanations_definitions_order(_worst_first),
     "average": None,
 }
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in each order that may change its score; none if there are too many.
+    """Return a ranking with its tied documents in each order that may change its score.
 
-    >>> [list(each.run.values()) for each in _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))]
+    There are none if there would be too many.
+
+    >>> rankings = _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))
+    >>> [list(ranking.run.values()) for ranking in rankings]
     [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
     """
-    by_score, groups, count = sorted(query.run, key=lambda each: -query.run[each]), [], 1
-    for _, tied in groupby(by_score, key=lambda each: query.run[each]):
+    groups = []
+    count = 1
+    for _, tied in groupby(ranked(query), key=lambda document: query.run[document]):
         group = list(tied)
-        relevant = [each for each in group if query.qrels.get(each, 0) > 0]
+        relevant = [document for document in group if query.qrels.get(document, 0) > 0]
+        others = [document for document in group if document not in relevant]
+        groups.append((relevant, others))
         count *= math.perm(len(group), len(relevant))
-        groups.append((relevant, [each for each in group if each not in relevant]))
     if count > MOST_ARRANGEMENTS:
         return []
     orders = product(*(list(_orders_of(*group)) for group in groups))
-    return [
-        _in_order(query, [document for group in order for document in group]) for order in orders
-    ]
+    return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
 def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[Any]]:
     """Yield the orders of documents that differ in the ranks of relevant ones."""
     size = len(relevant) + len(others)
     for ranks in permutations(range(size), len(relevant)):
-        at, rest = dict(zip(ranks, relevant, strict=True)), iter(others)
-        yield [at[rank] if rank in at else next(rest) for rank in range(size)]
+        documents = list(others)
+        # In ascending order of ranks, no insertion moves an earlier one.
+        for rank, document in sorted(zip(ranks, relevant, strict=True), key=lambda pair: pair[0]):
+            documents.insert(rank, document)
+        yield documents
 
 
 # Definitions to try
 
 ASCENDING_ORDER = slip_named("ascending order")
-IN_32_BITS, ASCENDING = "scores rounded to 32 bits", "ties by ascending document id"
-PRECISIONS: dict[str, Slip | None] = {
-    "given": None,
-    "float32": slip_named(IN_32_BITS),
-    **{
-        slip.name: slip
-        for slip in SLIPS
-        if slip.name.startswith("scores rounded") and slip.name != IN_32_BITS
-    },
+ASCENDING_TIES = slip_named("ties by ascending document id")
+IN_32_BITS = slip_named("scores rounded to 32 bits")
+
+
+def _precisions() -> dict[str, Slip | None]:
+    """Return the slip of each precision of scores, by the name that it has in an option or here."""
+    precisions: dict[str, Slip | None] = {"given": None, "float32": IN_32_BITS}
+    for slip in SLIPS:
+        if slip.name.startswith("scores rounded") and slip != IN_32_BITS:
+            precisions[slip.name] = slip
+    return precisions
+
+
+PRECISIONS = _precisions()
+
+
+def _slip_of_option() -> dict[tuple[str, str], str]:
+    """Return the slips that are the value of an option, or an order or a precision here."""
+    names = {("ties", "ascending"): ASCENDING_TIES.name}
+    for slip in SLIPS:
+        if slip.is_option:
+            for option, value in slip.both.options.items():
+                names[option, str(value)] = slip.name
+    for name, precision in PRECISIONS.items():
+        if precision is not None:
+            names["score_dtype", name] = precision.name
+    return names
+
+
+SLIP_OF_OPTION = _slip_of_option()
+NOT_ASKED = (
+    *PRECISIONS.values(),
+    ASCENDING_TIES,
+    SWAPPED,  # a function may take the relevance first
+    OWN_DOCUMENT,  # a function never takes the id of the query
+    slip_named("negative relevance removed"),  # no ranking has a negative relevance
+)
+OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
+
+_GRID: dict[str, Iterable[Any]] = {
+    "gain": GAINS,
+    "discount": DISCOUNTS,
+    "ideal": IDEALS,
+    "judged_only": (False, True),
 }
-SLIP_OF_OPTION = {  # of values that conventions have, or that are an order or a precision here
-    **{
-        (name, str(value)): slip.name
-        for slip in SLIPS
-        if slip.is_option
-        for name, value in slip.both.options.items()
-    },
-    **{("score_dtype", name): slip.name for name, slip in PRECISIONS.items() if slip is not None},
-    ("ties", "ascending"): ASCENDING,
-}
-OTHER_SLIPS = [  # than options, orders and precisions; no ranking has a negative relevance
-    slip
-    for slip in SLIPS
-    if not slip.is_option
-    # A function may take the relevance first, and never the id of the query.
-    and slip not in (*PRECISIONS.values(), SWAPPED, OWN_DOCUMENT)
-    and slip.name not in (ASCENDING, "negative relevance removed")
-]
+GRID = [dict(zip(_GRID, values, strict=True)) for values in product(*_GRID.values())]
 
 
-def _options(**values: Iterable[Any]) -> list[dict[str, Any]]:
-    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+_USUAL = [{**convention.options, "judged_only": False} for convention in CONVENTIONS.values()]
 
 
-GRID = _options(gain=GAINS, discount=DISCOUNTS, ideal=IDEALS, judged_only=(False, True))
-OF_CONVENTIONS = [
-    options
-    for options in GRID
-    if any(
-        options.items() <= {**each.options, "judged_only": False}.items()
-        for each in CONVENTIONS.values()
-    )
-]
+def _fewest_changes(options: Mapping[str, Any]) -> int:
+    """Return in how many options the nearest convention differs."""
+    changes: list[int] = []
+    for usual in _USUAL:
+        changes.append(sum(value != usual[name] for name, value in options.items()))
+    return min(changes)
+
+
+OPTIONS_OF_CONVENTIONS = [options for options in GRID if _fewest_changes(options) == 0]
 
 
 @cache
 def usual_definitions() -> list[Definition]:
     """Return combinations of options, and each slip on the options of each convention."""
-    slips = [Definition(options, (slip,)) for slip in OTHER_SLIPS for options in OF_CONVENTIONS]
-    return [*map(Definition, GRID), *slips]
+    definitions = list(map(Definition, GRID))
+    for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
+        definitions.append(Definition(options, (slip,)))
+    return definitions
 
 
 @cache
 def rare_definitions() -> list[Definition]:
-    """Return each slip on options that differ in one from those of a convention, and two slips at once."""
-    one_off = [
+    """Return each slip on one change of a convention, and two slips at once."""
+    definitions = []
+    for options in GRID:
+        if _fewest_changes(options) == 1:
+            definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
+    # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
+    most_usual = [
         options
-        for options in GRID
-        if min(sum(options[name] != of[name] for name in of) for of in OF_CONVENTIONS) == 1
-    ]
-    gains = [
-        options
-        for options in OF_CONVENTIONS
+        for options in OPTIONS_OF_CONVENTIONS
         if (options["discount"], options["ideal"]) == ("log", "judged")
     ]
-    pairs = [
-        Definition(options, pair) for pair in combinations(OTHER_SLIPS, 2) for options in gains
-    ]
-    return [*(Definition(options, (slip,)) for options in one_off for slip in OTHER_SLIPS), *pairs]
+    for pair, options in product(combinations(OTHER_SLIPS, 2), most_usual):
+        definitions.append(Definition(options, pair))
+    return definitions
 
 
 # Comparison
 
 
 def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return the definitions with the fewest slips that explain answers, and how many rankings with ties no order does.
+    """Return the definitions with the fewest slips that explain answers.
 
-    The first answers, to rankings without ties, rule out most definitions.
+    Also return how many rankings with ties no single order explains. The first answers, to rankings
+    without ties, rule out most definitions.
     """
     stages = [*product((usual_definitions, rare_definitions), (False, True))]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        if fits := list(
-            _fits([(definitions()[row], float(factors[row])) for row in rows], answers)
-        ):
+        screened = [(definitions()[row], float(factors[row])) for row in rows]
+        fits = list(_fits(screened, answers))
+        if fits:
             unordered = min(fit.unordered for fit in fits)
             return _explanations_definitions_named([fit for fit in fits if fit.unordered == unordered]), unordered
     return [], 0
@@ -14041,13 +14134,15 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of each query by each definition, nan if ties or a query with nothing relevant decide it."""
-    return np.array(
-        [
-            np.where(definition.tied(queries), np.nan, definition.scores(queries))
-            for definition in definitions()
-        ]
-    )
+    """Return the value of each query by each definition.
+
+    It is nan if ties decide it, or if nothing is relevant to the query.
+    """
+    rows = []
+    for definition in definitions():
+        values = definition.scores(queries)
+        rows.append(np.where(definition.tied(queries), np.nan, values))
+    return np.array(rows)
 
 
 def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
@@ -14057,32 +14152,39 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
     [100.0, nan]
     """
     known = np.isfinite(expected) & np.isfinite(values)
-    of = np.where(known, expected, 0)
+    known_expected = np.where(known, expected, 0)
+    known_values = np.where(known, values, 0)
+    # the factors with the least squares
     with np.errstate(all="ignore"):
-        factors = (of * np.where(known, values, 0)).sum(axis=1) / (of**2).sum(axis=1)
-    exact = tolerance <= VISIBLE
+        factors = (known_expected * known_values).sum(axis=1) / (known_expected**2).sum(axis=1)
+    is_exact = tolerance <= VISIBLE
+    nearby = VISIBLE if is_exact else 0.02
     for factor in FACTORS:
-        factors[np.abs(factors / factor - 1) < (VISIBLE if exact else 0.02)] = factor
-    usable = (
-        (factors > VISIBLE)
-        & (np.abs(factors - 1) > VISIBLE)
-        & (exact | np.isin(factors, list(FACTORS)))
-    )
+        factors[np.abs(factors / factor - 1) < nearby] = factor
+    usable = (factors > VISIBLE) & (np.abs(factors - 1) > VISIBLE)
+    if not is_exact:
+        # Rounded values agree with many definitions by some factor.
+        usable &= np.isin(factors, list(FACTORS))
     return np.where(usable, factors, np.nan)
 
 
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, one in each row, whose values may differ by a factor if they are scaled.
+    """Compare answers with definitions, one in each row; scaled ones may differ by a factor.
 
     Returns:
-        The factors, which of the values are known and have an answer without ties, and which of these agree.
+        The factors, which of the values are known and have an answer without ties, and which of
+        these agree.
     """
-    expected, values = expected_values(definitions, first.queries), first.values[0]
-    factors = factors_of(values, expected, first.tolerance) if scaled else np.ones(len(expected))
+    values = first.values[0]
+    expected = expected_values(definitions, first.queries)
+    factors = np.ones(len(expected))
+    if scaled:
+        factors = factors_of(values, expected, first.tolerance)
     known = np.isfinite(expected) & first.plain
-    return factors, known, known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
+    agree = known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
+    return factors, known, agree
 
 
 def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
@@ -14092,7 +14194,8 @@ def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Ite
         values = (factor * definition.scores(answers.queries)).round(9).tobytes()
         if values not in known:
             known[values] = _fit(definition, factor, answers)
-        if (fit := known[values]) is not None:
+        fit = known[values]
+        if fit is not None:
             yield fit._replace(definition=definition)
 
 
@@ -14102,47 +14205,46 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     free = answers.plain & ~definition.tied(answers.queries)
 
     def agreeing(
-        among: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
+        emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
+        """Return the values of empty queries with which some answers agree."""
         expected = factor * definition.scores(
             answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
         )
         return [
-            empty for empty in among if answers.agree(empty.fill(expected, queries))[rows].all()
+            empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
 
-    emptiness = [
-        Empty(value, each)
-        for value in (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-        for each in {1.0, factor}
-    ]
+    zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
+    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, factor})]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
     tied, close = ~free & ~answers.close, ~free & answers.close
-    choices = [
-        (empty.value, order, precision)
-        for order in (ORDERS if tied.any() else [""])
-        if (kept := agreeing(emptiness, tied, order=order))
-        for precision in (PRECISIONS if close.any() else [""])
-        for empty in agreeing(kept, close, precision, order)
-    ]
+    # Empty words if no ranking shows them
+    orders = list(ORDERS) if tied.any() else [""]
+    precisions = list(PRECISIONS) if close.any() else [""]
+    choices = []
+    for order in orders:
+        agreeing_if_tied = agreeing(emptiness, tied, order=order)
+        if not agreeing_if_tied:
+            continue
+        for precision in precisions:
+            for empty in agreeing(agreeing_if_tied, close, precision, order):
+                choices.append((empty.value, order, precision))
     if choices:
         return Fit(definition, factor, choices)
-    if not answers.queries.tied(()).any() or 2 * np.count_nonzero(free) < np.count_nonzero(
-        answers.plain
-    ):
+    # No fixed order explains the answers, but each may have an order of its own.
+    has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
+    if has_few_free or not answers.queries.tied(()).any():
         return None
     for empty in emptiness:
-        if _has_some_order(definition, factor, answers, tied, "given", empty):
-            for precision in PRECISIONS:
-                if _has_some_order(definition, factor, answers, close, precision, empty):
-                    return Fit(
-                        definition,
-                        factor,
-                        [(empty.value, "", precision)],
-                        int(np.count_nonzero(~free)),
-                    )
+        if not _has_some_order(definition, factor, answers, tied, "given", empty):
+            continue
+        for precision in PRECISIONS:
+            if _has_some_order(definition, factor, answers, close, precision, empty):
+                unordered = int(np.count_nonzero(~free))
+                return Fit(definition, factor, [(empty.value, "", precision)], unordered)
     return None
 
 
@@ -14155,82 +14257,83 @@ def _has_some_order(
     empty: Empty,
 ) -> bool:
     """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounded = answers.queries.changed(
-        () if (change := PRECISIONS[precision]) is None else change.both.changes
-    )
-    every = np.flatnonzero(rows).tolist()
-    for some in (
-        every[:FIRST_ORDERED],
-        every[FIRST_ORDERED:],
-    ):  # most definitions fail on the first ones
-        in_orders = {row: _arrangements(rounded[row]) for row in some}
-        row = np.repeat(some, [len(each) for each in in_orders.values()]).astype(int)
-        queries = [query for each in in_orders.values() for query in each]
+    rounding = PRECISIONS[precision]
+    rounded = answers.queries.changed(() if rounding is None else rounding.both.changes)
+    all_numbers = np.flatnonzero(rows).tolist()
+    # Most definitions fail on the first ones.
+    for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
+        queries: list[Query] = []
+        ranking: list[int] = []  # the number of the ranking of each query
+        for number in numbers:
+            arrangements = _arrangements(rounded[number])
+            queries += arrangements
+            ranking += [number] * len(arrangements)
         if not queries:
             continue
         expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
-        agree = np.isclose(
-            answers.values[:, row], expected, rtol=0, atol=answers.tolerance, equal_nan=True
-        )
-        if not all((np.bincount(row, each)[row] > 0).all() for each in agree):
-            return False
+        values = answers.values[:, ranking]
+        agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+        for agrees in agree:
+            # how many orders of each ranking agree
+            counts = np.bincount(ranking, agrees)
+            if not counts[ranking].all():
+                return False
     return True
 
 
 def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions, those reported most often first."""
-    found: dict[tuple[Any, ...], Match] = {}
+    """Return the conventions that fits amount to, or else the slips on conventions.
+
+    The slips that were reported most often come first.
+    """
+    by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
-        for match in _explanations_definitions_names_of(fit):
-            found.setdefault(match if not match.slips else match[1:], match)
-    fewest = min((len(match.slips) for match in found.values()), default=0)
-    matches = [match for match in found.values() if len(match.slips) == fewest]
+        for match in _matches_of(fit):
+            # The same slips are named on the first convention only.
+            definition = match[1:] if match.slips else match
+            by_definition.setdefault(definition, match)
+    matches = list(by_definition.values())
+    fewest = min((len(match.slips) for match in matches), default=0)
+    matches = [match for match in matches if len(match.slips) == fewest]
     if not fewest:
-        return sorted(matches, key=lambda match: list(CONVENTIONS).index(match.convention))
-    return sorted(
-        matches, key=lambda match: -sum(slip_named(name).reports[0] for name in match.slips)
-    )
+        order = list(CONVENTIONS)
+        return sorted(matches, key=lambda match: order.index(match.convention))
+
+    def reports(match: Match) -> int:
+        return sum(slip_named(name).reports[0] for name in match.slips)
+
+    return sorted(matches, key=reports, reverse=True)
 
 
-def _explanations_definitions_names_of(fit: Fit) -> Iterator[Match]:
+def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
-    slips = tuple(slip.name for slip in fit.definition.slips)
+    slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        own = {**CONVENTIONS[convention].options, "judged_only": False}
+        usual = {**CONVENTIONS[convention].options, "judged_only": False}
         chosen = {
             **fit.definition.options,
             "zero_division": empty,
             "ties": order,
             "score_dtype": precision,
         }
-        differing = [
-            (name, str(value))
-            for name, value in chosen.items()
-            if str(value) not in ("", str(own[name]))
-        ]
-        if all(each in SLIP_OF_OPTION for each in differing):
-            yield Match(
-                convention, (*(SLIP_OF_OPTION[each] for each in differing), *slips), fit.factor
-            )
+        changed = []
+        for name, value in chosen.items():
+            if str(value) not in ("", str(usual[name])):
+                changed.append((name, str(value)))
+        if all(option in SLIP_OF_OPTION for option in changed):
+            names = [SLIP_OF_OPTION[option] for option in changed]
+            yield Match(convention, (*names, *slips), fit.factor)
 
 
-# ndcg/explanations/forms.py: The ways in which functions of nDCG are called, as one table: what is passed, and what it shows of a ranking.
+# ndcg/explanations/forms.py: The ways in which functions of nDCG are called: what is passed, and what that shows.
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
+# fmt: off
 CUTOFF_NAMES = (
-    "k",
-    "top_k",
-    "topk",
-    "top_n",
-    "topn",
-    "at",
-    "at_k",
-    "cutoff",
-    "n",
-    "depth",
-    "limit",
+    "k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit",
 )
+# fmt: on
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -14289,51 +14392,50 @@ def _explanations_forms_several(argument: Argument) -> Argument:
 
 
 def _twice(
-    of: Callable[[Query], Arguments], *join: Callable[[list[Any]], Any]
+    arguments: Callable[[Query], Arguments], *joins: Callable[[list[Any]], Any]
 ) -> Callable[[Query], Arguments]:
-    """Return the arguments of two copies of a ranking, each joined in its own way."""
+    """Return the arguments of two copies of a ranking, the last ones joined in the same way."""
 
-    def arguments(query: Query) -> Arguments:
-        pairs = zip(of(query), of(query), strict=True)
-        return tuple(each(list(pair)) for each, pair in zip(cycle(join), pairs, strict=False))
+    def joined(query: Query) -> Arguments:
+        pairs = zip(arguments(query), arguments(query), strict=True)
+        return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
 
-    return arguments
+    return joined
 
 
 def _explanations_forms_lists(query: Query) -> Arguments:
-    return [query.run[each] for each in query.run], [query.qrels.get(each) for each in query.run]
+    scores = list(query.run.values())
+    return scores, [query.qrels.get(document) for document in query.run]
 
 
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
-def _relevant(query: Query) -> list[Any]:
-    return [document for document, relevance in query.qrels.items() if relevance > 0]
-
-
 def _explanations_forms_ids(query: Query) -> Arguments:
-    return ranked(query), _relevant(query)
+    return ranked(query), query.relevant
 
 
 def _by_rank(query: Query) -> list[float]:
-    return [query.qrels.get(each, 0) for each in ranked(query)]
+    return [query.qrels.get(document, 0) for document in ranked(query)]
 
 
 def _hits(query: Query) -> Arguments:
-    return _by_rank(query), _relevant(query)
+    return _by_rank(query), query.relevant
 
 
 def _explanations_forms_columns(query: Query) -> Arguments:
-    column = {document: at for at, document in enumerate({**query.qrels, **query.run})}
+    column = {document: number for number, document in enumerate({**query.qrels, **query.run})}
     relevance = [query.qrels.get(document, 0) for document in column]
-    return np.array([column[each] for each in ranked(query)], int), np.array(relevance)
+    return np.array([column[document] for document in ranked(query)], int), np.array(relevance)
 
 
 def _rank(query: Query) -> Arguments:
     """Return the rank of the only relevant document; None if it was not retrieved."""
-    ids, (relevant,) = _explanations_forms_ids(query)
-    return (ids.index(relevant) + 1 if relevant in ids else None,)
+    (relevant,) = query.relevant
+    if relevant not in query.run:
+        return (None,)
+    return (ranked(query).index(relevant) + 1,)
 
 
 def _mappings(query: Query) -> Arguments:
@@ -14348,7 +14450,7 @@ def _explanations_forms_by_query(pair: list[Any]) -> dict[str, Any]:
 FORMS = {
     "item": Form(
         (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
-        lambda query: (ranked(query), *_relevant(query)),
+        lambda query: (ranked(query), *query.relevant),
         _OF_IDS._replace(several=False),
         has_ids=True,
         must_be_hinted=True,
@@ -14358,7 +14460,7 @@ FORMS = {
             _explanations_forms_several(_IDS),
             Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
         ),
-        _twice(lambda query: (ranked(query), *_relevant(query)), list),
+        _twice(lambda query: (ranked(query), *query.relevant), list),
         _OF_IDS._replace(several=False),
         has_ids=True,
         is_batch=True,
@@ -14372,7 +14474,7 @@ FORMS = {
     ),
     "sets": Form(
         (_IDS, _RELEVANT_SET),
-        lambda query: (ranked(query), set(_relevant(query))),
+        lambda query: (ranked(query), set(query.relevant)),
         _OF_IDS,
         has_ids=True,
     ),
@@ -14389,7 +14491,7 @@ FORMS = {
             _IDS._replace(text="{query: ids}"),
             _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
         ),
-        _twice(lambda query: (ranked(query), set(_relevant(query))), _explanations_forms_by_query),
+        _twice(lambda query: (ranked(query), set(query.relevant)), _explanations_forms_by_query),
         _OF_IDS,
         has_ids=True,
         is_batch=True,
@@ -14434,7 +14536,8 @@ FORMS = {
         ),
         lambda query: (_by_rank(query), sorted(query.qrels.values(), reverse=True)),
         Shows(scores=False),
-        must_be_hinted=True,  # scores and relevance may be called so, and then hide what is wrong with scores
+        # Scores and relevance may be called so, and then hide what is wrong with scores.
+        must_be_hinted=True,
     ),
     "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
     "scored_ids": Form(
@@ -14509,9 +14612,8 @@ class Call(NamedTuple):
     """How a function is called."""
 
     form: str  # the form of the ranking
-    cutoff: int | str | None = (
-        2  # the position or the name of the cutoff, None if the function takes none
-    )
+    # the position or the name of the cutoff, None if the function takes none
+    cutoff: int | str | None = 2
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     is_binary: bool = False  # whether no relevance is above 1
@@ -14526,101 +14628,113 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        words = [FORMS[self.form].arguments[at].text for at in self.order]
-        if self.cutoff is not None:
-            words.insert(self.cutoff if isinstance(self.cutoff, int) else len(words), "k")
+        arguments = FORMS[self.form].arguments
+        words = [arguments[position].text for position in self.order]
+        if isinstance(self.cutoff, int):
+            words.insert(self.cutoff, "k")
+        elif self.cutoff is not None:
+            words.append("k")
         return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered, named = [arguments[at] for at in self.order], {}
+        ordered = [arguments[position] for position in self.order]
+        cutoff = {}
         if isinstance(self.cutoff, int):
             ordered.insert(self.cutoff, k)
         elif self.cutoff is not None:
-            named[self.cutoff] = k
-        first = len(ordered) - len(self.keywords)
-        return function(
-            *ordered[:first], **dict(zip(self.keywords, ordered[first:], strict=True)), **named
-        )
+            cutoff[self.cutoff] = k
+        positional = len(ordered) - len(self.keywords)
+        named = dict(zip(self.keywords, ordered[positional:], strict=True))
+        return function(*ordered[:positional], **named, **cutoff)
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
-    """Return the calls that a function may accept, in some forms; those that its parameters hint at come first.
+    """Return the calls that a function may accept, in some forms.
 
-    A function without a cutoff is asked about whole rankings, and then about a cutoff that it may have of its own.
+    Those that its parameters hint at come first. A function without a cutoff is asked about whole
+    rankings, and then about a cutoff that it may have of its own.
 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
-    keywords = tuple(each.name for each in _parameters(function) or () if _must_be_named(each))
-    is_named = len(forms) == 1
-    for (names, cutoff), form in product(accepted_arguments(function, k), forms):
-        arguments = FORMS[form].arguments
-        if not is_named and (
-            len(arguments) != len(names) or FORMS[form].module not in {"", *sys.modules}
-        ):
+    parameters = _parameters(function) or []
+    keywords = tuple(parameter.name for parameter in parameters if _must_be_named(parameter))
+    is_only_form = len(forms) == 1
+    for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
+        form = FORMS[name_of_form]
+        is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
+        if not is_possible and not is_only_form:
             continue
-        for order in permutations(range(len(arguments))):
-            hinted = [
-                arguments[at].is_hinted_at(name) for at, name in zip(order, names, strict=False)
-            ]
-            if is_named or all(hinted) or not FORMS[form].must_be_hinted:
-                for compared_at in dict.fromkeys((k if cutoff is not None else None, k)):
-                    hints[Call(form, cutoff, order, compared_at, keywords=keywords)] = sum(hinted)
+        # A function without a cutoff may rank whole lists.
+        cutoffs = [k] if cutoff is not None else list(dict.fromkeys([None, k]))
+        for order in permutations(range(len(form.arguments))):
+            pairs = zip(order, names, strict=False)
+            hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
+            if form.must_be_hinted and not is_only_form and not all(hinted):
+                continue
+            for compared_cutoff in cutoffs:
+                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
+                hints[call] = sum(hinted)
     return sorted(hints, key=lambda call: -hints[call])
 
 
 def accepted_arguments(
     function: NDCGFunction, k: int | None
 ) -> Iterator[tuple[list[str], int | str | None]]:
-    """Yield the names of arguments other than the cutoff, and where the cutoff goes: a position, a keyword, or None.
+    """Yield the names of arguments other than the cutoff, and where the cutoff goes.
+
+    That is a position, a keyword, or None.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]
     """
-    if (parameters := _parameters(function)) is None:
+    parameters = _parameters(function)
+    if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = {each.kind for each in parameters}
-    positional = [each for each in parameters if each.kind in _POSITIONAL]
-    of_cutoff = [
-        each
-        for each in parameters
-        if each.name.lower() in CUTOFF_NAMES and each.kind not in _REPEATED
-    ]
-    others = [
-        each
-        for each in parameters
-        if _must_be_named(each) or (each in positional and each not in of_cutoff[:1])
-    ]
-    others.sort(
-        key=lambda each: each.default is not each.empty
-    )  # those that must be given come first
-    names, needed = (
-        [each.name for each in others],
-        sum(each.default is each.empty for each in others),
-    )
+    kinds = {parameter.kind for parameter in parameters}
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    cutoff = next(filter(_is_cutoff, parameters), None)
+    others = []
+    for parameter in parameters:
+        is_positional = parameter in positional and parameter != cutoff
+        if is_positional or _must_be_named(parameter):
+            others.append(parameter)
+    # Those that must be given come first.
+    others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    names = [parameter.name for parameter in others]
+    needed = sum(parameter.default is parameter.empty for parameter in others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
-        names, needed = [*names, "", ""], max(2, needed)
-    needed = needed or min(2, len(names))
-    if needed == 1 and any(each in others for each in positional[1:2]):  # such as y_score=None
+        names += ["", ""]
+        needed = max(2, needed)
+    if needed == 0:
+        needed = min(2, len(names))
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
         needed = 2
-    if of_cutoff:
-        is_early = of_cutoff[0] in positional[: needed + 1]
-        yield names[:needed], positional.index(of_cutoff[0]) if is_early else of_cutoff[0].name
-    elif needed > 2 or (
-        needed == len(others) == 2 and len(names[1]) == 1
-    ):  # such as p: the cutoff, or predictions
+    if cutoff is not None:
+        if cutoff in positional[: needed + 1]:
+            yield names[:needed], positional.index(cutoff)
+        else:
+            yield names[:needed], cutoff.name
+        return
+    # A name of one letter, such as p, may be the cutoff, or predictions.
+    is_letter = needed == len(others) == 2 and len(names[1]) == 1
+    if needed > 2 or is_letter:
         yield names[: needed - 1], needed - 1
         yield names[:needed], None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
+        # The third argument may be the cutoff.
         yield names[:needed], 2
         yield names[:needed], None
     elif inspect.Parameter.VAR_POSITIONAL in kinds:
         yield names[:needed], 2
+    elif inspect.Parameter.VAR_KEYWORD in kinds:
+        yield names[:needed], "k"
     else:
-        yield names[:needed], "k" if inspect.Parameter.VAR_KEYWORD in kinds else None
+        yield names[:needed], None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
@@ -14631,9 +14745,14 @@ def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
         return None
 
 
-def _must_be_named(each: inspect.Parameter) -> bool:
-    is_cutoff = each.name.lower() in CUTOFF_NAMES
-    return each.kind is each.KEYWORD_ONLY and each.default is each.empty and not is_cutoff
+def _is_cutoff(parameter: inspect.Parameter) -> bool:
+    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind not in _REPEATED
+
+
+def _must_be_named(parameter: inspect.Parameter) -> bool:
+    if parameter.kind is not parameter.KEYWORD_ONLY or _is_cutoff(parameter):
+        return False
+    return parameter.default is parameter.empty
 
 
 def arguments_text(query: Query, form: str) -> str:
@@ -14642,23 +14761,25 @@ def arguments_text(query: Query, form: str) -> str:
     >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
     'scores = [2.0], relevance = [1], k = 3'
     """
-    names, values = (
-        [each.name for each in FORMS[form].arguments],
-        map(argument_text, FORMS[form].of(query)),
-    )
-    return ", ".join(
-        f"{name} = {value}" for name, value in zip((*names, "k"), (*values, query.k), strict=True)
-    )
+    texts = []
+    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(query), strict=True):
+        texts.append(f"{argument.name} = {argument_text(value)}")
+    return ", ".join([*texts, f"k = {query.k}"])
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, which shows each change that a function makes; sets in order."""
-    if isinstance(argument, set):
-        return f"{{{', '.join(sorted(map(repr, argument)))}}}" if argument else "set()"
-    return str(argument.tolist() if hasattr(argument, "tolist") else argument)
+    """Return an argument as text to paste, with sets in order.
+
+    It shows each change that a function makes.
+    """
+    if isinstance(argument, set) and argument:
+        return f"{{{', '.join(sorted(map(repr, argument)))}}}"
+    if hasattr(argument, "tolist"):
+        return str(argument.tolist())
+    return str(argument)
 
 
-# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, of kinds that show how definitions differ.
+# ndcg/explanations/random_rankings.py: Small random rankings to ask a function of nDCG about, which show how definitions differ.
 
 PLAIN_KINDS = (  # without ties
     "whole",  # all documents are judged and retrieved
@@ -14677,17 +14798,17 @@ PLAIN_KINDS = (  # without ties
     "many relevant",  # more than the cutoff
 )
 ASKED_KINDS = (*PLAIN_KINDS, "tied", "long tied", "close", "tied", "long tied", "close")
-OF_LISTS = {  # in which all documents are judged and retrieved
+KIND_OF_LISTS = {  # in which all documents are judged and retrieved
     **dict.fromkeys(("deep", "unjudged", "mixed"), "whole"),
     **dict.fromkeys(("few retrieved", "nothing retrieved"), "short"),
 }
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-_explanations_random_rankings_Columns = tuple[
-    Floats, NDArray[np.int64], Mask, Mask
-]  # the score and the relevance, retrieved or not, judged or not
-TIED_DOCUMENTS = 12  # the most with the same score; one or two of them are relevant, so that all orders can be tried
+# the score and the relevance, retrieved or not, judged or not
+_explanations_random_rankings_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]
+# the most with the same score; one or two of them are relevant, so that all orders can be tried
+TIED_DOCUMENTS = 12
 
 
 def kinds_of(shows: Shows) -> tuple[str, ...]:
@@ -14695,28 +14816,28 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
     kinds: tuple[str, ...] = ASKED_KINDS
     if not shows.scores:
         kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
-    return tuple(OF_LISTS.get(kind, kind) for kind in kinds) if not shows.documents else kinds
+    if not shows.documents:
+        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
+    return kinds
 
 
 def random_rankings(
     numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
 ) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number, which determines its kind.
+    """Return small random rankings that arguments can show, one for each number.
+
+    The number determines its kind.
 
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
     kinds = kinds_of(shows)
-    return [
-        _random_ranking(
-            np.random.default_rng((seed, number, attempt)),
-            k,
-            shows,
-            kinds[number % len(kinds)],
-            number,
-        )
-        for number in numbers
-    ]
+    rankings = []
+    for number in numbers:
+        rng = np.random.default_rng((seed, number, attempt))
+        kind = kinds[number % len(kinds)]
+        rankings.append(_random_ranking(rng, k, shows, kind, number))
+    return rankings
 
 
 def is_plain(number: int) -> bool:
@@ -14742,35 +14863,46 @@ def _random_ranking(
     order = rng.permutation(size := len(columns[0]))
     scores, relevance = (column[order] for column in columns[:2])
     retrieved, judged = (column[order] for column in columns[2:])
-    documents = [f"d{each}" for each in rng.permutation(3 * size)[:size] + 1]
+    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
-        one = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance, judged = (
-            np.eye(1, size, one, dtype=np.int64)[0],
-            judged | (np.arange(size) == one),
-        )
-    if not shows.grades and not shows.documents:
+        # The best document is the relevant one, or any if there is none.
+        only = int(relevance.argmax() if relevance.any() else rng.integers(size))
+        relevance = np.zeros(size, np.int64)
+        relevance[only] = 1
+        judged[only] = True
+    if not shows.grades:
         relevance = np.minimum(relevance, 1)
-    elif not shows.grades:  # only relevant documents are known
-        relevance, judged = np.minimum(relevance, 1), judged & (relevance > 0)
-    run = {documents[at]: float(scores[at]) for at in np.flatnonzero(retrieved)}
-    listed = np.arange(size) if not shows.documents else rng.permutation(size)
-    qrels = {documents[at]: int(relevance[at]) for at in listed if judged[at]}
+        if shows.documents:
+            # Only relevant documents are known.
+            judged = judged & (relevance > 0)
+    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
+    order_of_judgments = np.arange(size)
+    if shows.documents:
+        order_of_judgments = rng.permutation(size)
+    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
     query = Query(run, qrels, k)
-    return query._replace(run=in_order(ranked(query))) if not shows.scores else query
+    if not shows.scores:
+        query = query._replace(run=in_order(ranked(query)))
+    return query
 
 
 def _without_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
 ) -> _explanations_random_rankings_Columns:
-    """Return a ranking in which no two scores are near each other."""
-    low, high = {
+    """Return a ranking in which no two scores are near each other.
+
+    The turn counts how often the kind was asked about, so that its variants take turns.
+    """
+    size_range = {
         "short": (2, max(cut, 3)),
         "long": LONG,
         "many relevant": (cut + 1, 2 * cut + 3),
-        **dict.fromkeys(("deep", "unjudged"), (cut + 2, cut + 8)),
-    }.get(kind, LONG if kind == "nothing relevant" and turn % 3 == 2 else (2, cut + 6))
-    size = int(rng.integers(low, high))
+        "deep": (cut + 2, cut + 8),
+        "unjudged": (cut + 2, cut + 8),
+    }.get(kind, (2, cut + 6))
+    if kind == "nothing relevant" and turn % 3 == 2:
+        size_range = LONG
+    size = int(rng.integers(*size_range))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0
@@ -14788,13 +14920,20 @@ def _without_ties(
             retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
         if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
             judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-        if kind == "mixed" and turn % 3:  # one document on one side
-            (judged if turn % 3 == 1 else retrieved)[:] = False
-            one = rng.integers(size)
-            judged[one] = retrieved[one] = True
-            relevance[one] = max(relevance[one], 1)
-        retrieved &= kind != "nothing retrieved"
+        if kind == "mixed" and turn % 3:
+            # A single document on one side
+            if turn % 3 == 1:
+                judged[:] = False
+            else:
+                retrieved[:] = False
+            single = rng.integers(size)
+            judged[single] = retrieved[single] = True
+            relevance[single] = max(relevance[single], 1)
+        if kind == "nothing retrieved":
+            retrieved[:] = False
+        # Some document is judged in any case.
         judged[rng.integers(size)] |= not judged.any()
+    # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
@@ -14804,10 +14943,12 @@ def _without_ties(
 def _with_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
 ) -> _explanations_random_rankings_Columns:
-    """Return a ranking with tied documents, at most two of which are relevant, or with close scores."""
-    size = int(
-        rng.integers(*{"long tied": LONG, "close": (4, TIED_DOCUMENTS + 1)}.get(kind, (2, cut + 6)))
-    )
+    """Return a ranking with tied documents, at most two of them relevant, or with close scores."""
+    size_range = {
+        "long tied": LONG,
+        "close": (4, TIED_DOCUMENTS + 1),
+    }.get(kind, (2, cut + 6))
+    size = int(rng.integers(*size_range))
     relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     tied = np.zeros(size, bool)
     scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
@@ -14831,29 +14972,23 @@ def _with_ties(
     if shows.documents:
         judged = ~tied | (relevance > 0) | (rng.random() < 0.7)
         extra = int(rng.integers(0, 4))  # that were not retrieved
-        relevance, scores = (
-            np.append(relevance, rng.integers(1, 4, extra)),
-            np.append(scores, np.zeros(extra)),
-        )
-        retrieved, judged = (
-            np.append(retrieved, np.zeros(extra, bool)),
-            np.append(judged, np.ones(extra, bool)),
-        )
+        relevance = np.append(relevance, rng.integers(1, 4, extra))
+        scores = np.append(scores, np.zeros(extra))
+        retrieved = np.append(retrieved, np.zeros(extra, bool))
+        judged = np.append(judged, np.ones(extra, bool))
         judged |= not (relevance * judged).any()
     return scores, relevance, retrieved, judged
 
 
-# ndcg/explanations/asking.py: Asking a function of nDCG: for a score, with its side effects; about random rankings; in which form to ask it.
+# ndcg/explanations/asking.py: Asking a function of nDCG: for a score, about random rankings, and in which form to ask it.
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
 OF_A_SET = "gives another answer for other ids, since it depends on the order of a set"
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-FIRST_ASKED = (
-    16,
-    64,
-)  # rankings that tell the form and rule out most definitions; more if few are answered
+# Rankings that tell the form and rule out most definitions; more if few of these are answered.
+FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
 LEAST_ANSWERS = 6  # of these, and for each kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -14866,12 +15001,11 @@ class Answer(NamedTuple):
     """The answer of a function for a ranking."""
 
     value: float  # the score; nan if there is none
-    # the reason for a missing score, such as an error, in words; empty if the function returns a score
+    # the reason for a missing score, such as an error, in words; empty if there is a score
     problem: str = ""
     returned: str = ""  # the value that is not a score, or the words of the error, as text
-    again: float = (
-        math.nan
-    )  # the score when it is asked once more, with other ids where these must not matter
+    # the score when it is asked once more, with other ids where these must not matter
+    again: float = math.nan
 
 
 class Habit(NamedTuple):
@@ -14879,7 +15013,8 @@ class Habit(NamedTuple):
 
     times: int  # on how many rankings
     size: int  # the number of documents of the smallest of them
-    example: str  # the result for that ranking, or else its arguments; empty if the ranking does not matter
+    # the result for that ranking, or else its arguments; empty if the ranking does not matter
+    example: str
 
 
 class Asker:
@@ -14890,22 +15025,23 @@ class Asker:
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
-        self.function, self.call, self.form = function, call, FORMS[call.form]
+        self.function = function
+        self.call = call
+        self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
         habits: dict[str, str] = {}
-        first, second = (self._ask(self.form.of(query), query.k, habits) for _ in range(2))
-        unlike = "gives another answer when it is asked twice"
+        first = self._ask(self.form.of(query), query.k, habits)
+        second = self._ask(self.form.of(query), query.k, habits)
+        difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second, unlike = self._ask(self.form.of(_renamed(query)), query.k, {}), OF_A_SET
+            second = self._ask(self.form.of(_renamed(query)), query.k, {})
+            difference = OF_A_SET
         if not _same(first, second):
-            values = (
-                "no score" if math.isnan(each.value) else f"{each.value:.6g}"
-                for each in (first, second)
-            )
-            habits[unlike] = f"{' and '.join(values)} for {arguments_text(query, self.call.form)}"
+            both = f"{_value_text(first)} and {_value_text(second)}"
+            habits[difference] = f"{both} for {arguments_text(query, self.call.form)}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
@@ -14914,27 +15050,34 @@ class Asker:
         for habit in sorted(habits):
             self._count(habit, size, habits[habit])
         if first.problem:
-            raised = first.problem.startswith("raises")
-            ranking = "" if first.returned and not raised else arguments_text(query, self.call.form)
-            self._count(first.problem, size, " for ".join(filter(None, (first.returned, ranking))))
+            example = first.returned
+            if not example:
+                example = arguments_text(query, self.call.form)
+            elif first.problem.startswith("raises"):
+                example += f" for {arguments_text(query, self.call.form)}"
+            self._count(first.problem, size, example)
         return first._replace(again=second.value)
 
     def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit, Habit(0, size, example))
-        smallest = known if known.size <= size else Habit(0, size, example)
-        self.habits[habit] = smallest._replace(times=known.times + 1)
+        known = self.habits.get(habit)
+        if known is None:
+            self.habits[habit] = Habit(1, size, example)
+        elif size < known.size:
+            self.habits[habit] = Habit(known.times + 1, size, example)
+        else:
+            self.habits[habit] = known._replace(times=known.times + 1)
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
         return self._ask(self.form.of(query), query.k, {})
 
     def counts_duplicates(self) -> bool:
-        """Return whether a function that takes ranked ids counts a document twice that is listed twice."""
+        """Return whether a document counts twice that is listed twice in ranked ids."""
         if not self.form.has_ids or self.form.shows.scores or self.form.is_batch:
             return False
         query = Query({}, {"d1": 1, "d2": 0}, 3)
-        lists = ["d1", "d2"], ["d1", "d1", "d2"]
-        once, twice = (self._ask((ids, self.form.of(query)[1]), 3, {}) for ids in lists)
+        once = self._ask((["d1", "d2"], self.form.of(query)[1]), 3, {})
+        twice = self._ask((["d1", "d1", "d2"], self.form.of(query)[1]), 3, {})
         return twice.value > once.value + FLOAT32
 
     def depends_on_sets(self, queries: Sequence[Query]) -> bool:
@@ -14943,20 +15086,21 @@ class Asker:
             return False
         for query in queries:
             self.answer(query)
-        if OF_A_SET in self.habits or not self.form.shows.several:
-            return OF_A_SET in self.habits
+        if OF_A_SET in self.habits:
+            return True
+        if not self.form.shows.several:
+            return False
+        # A function may cut the set at k, which keeps half of these relevant documents.
         k = queries[0].k or 1
-        half_cut = Query(
-            {"d0": 1.0}, {f"d{at}": 1 for at in range(2 * k)}, k
-        )  # if a function cuts the set at k
-        one, other = (
-            [self.once(_with_prefix(half_cut, prefix)).value for prefix in PREFIXES]
-            for _ in range(2)
-        )
-        return np.array_equal(one, other, equal_nan=True) and len(np.unique(one)) > 1
+        half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
+        renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
+        values = [self.once(query).value for query in renamed]
+        again = [self.once(query).value for query in renamed]
+        return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
-        before, printed = [argument_text(each) for each in arguments], _Printed()
+        before = list(map(argument_text, arguments))
+        printed = _Printed()
         with (
             interruptible(),
             redirect_stdout(_text_stream(printed)),
@@ -14966,18 +15110,17 @@ class Asker:
             warnings.simplefilter("always")
             try:
                 with np.errstate(all="ignore"):
-                    answer = _read_answer(
-                        self.call.of(self.function, arguments, k), is_batch=self.form.is_batch
-                    )
-            except BaseException as error:  # noqa: BLE001  # an error is also an answer, and SystemExit too
+                    returned = self.call.of(self.function, arguments, k)
+                    answer = _read_answer(returned, is_batch=self.form.is_batch)
+            # An error is also an answer, and SystemExit too.
+            except BaseException as error:  # noqa: BLE001
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
         if printed.getvalue():
             habits["prints"] = ""
-        for each in warned:
-            habits[
-                f"warns ({each.category.__name__}: {' '.join(str(each.message).split())[:80]})"
-            ] = ""
-        if [argument_text(each) for each in arguments] != before:
+        for warning in warned:
+            message = " ".join(str(warning.message).split())[:80]
+            habits[f"warns ({warning.category.__name__}: {message})"] = ""
+        if list(map(argument_text, arguments)) != before:
             habits["changes its arguments"] = ""
         return answer
 
@@ -14998,20 +15141,32 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
+def _value_text(answer: Answer) -> str:
+    if math.isnan(answer.value):
+        return "no score"
+    return f"{answer.value:.6g}"
+
+
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = [set(query.run), {each for each, relevance in query.qrels.items() if relevance > 0}]
+    sides = (set(query.run), set(query.relevant))
+    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        names = [[prefix + each for each in side] for side in sides if len(side) > 1]
-        return any([*set(each)] == each for each in names)
+        for documents in sets:
+            names = [prefix + document for document in documents]
+            if list(set(names)) == names:
+                return True
+        return False
 
-    return _with_prefix(query, next(filterfalse(keeps_order, PREFIXES), PREFIXES[0]))
+    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
+    return _with_prefix(query, prefix)
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
     """Return a ranking whose ids begin with a prefix."""
-    run, qrels = ({prefix + each: value for each, value in side.items()} for side in query[:2])
+    run = {prefix + document: score for document, score in query.run.items()}
+    qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
@@ -15035,23 +15190,35 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return no_number
     if math.isnan(number):
         return Answer(math.nan, "returns nan")
-    return Answer(number) if math.isfinite(number) else Answer(math.nan, "returns infinity")
+    if math.isinf(number):
+        return Answer(math.nan, "returns infinity")
+    return Answer(number)
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or that of both copies in a batch; None if it is masked.
+    """Return the value in an array or tensor of one, or that of both copies in a batch.
 
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5]), _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
-    (0.5, [0.5], 0.5)
+    A masked value is None; what is no array stays.
+
+    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
+    (0.5, [0.5])
+    >>> _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
+    0.5
     """
+    sequences: tuple[type, ...] = (np.ndarray, *ARROW)
+    most = 1
+    if is_batch:
+        sequences += (list,)
+        most = 2
     with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        array = converted(
-            list(returned.values()) if is_batch and isinstance(returned, Mapping) else returned
-        )
-        if isinstance(array, (np.ndarray, *ARROW)) or (is_batch and isinstance(array, list)):
-            values = np.ma.asanyarray(array).reshape(-1).tolist()
-            if len({*map(str, values)}) == 1 and len(values) <= 1 + is_batch:
-                return values[0]
+        values = returned
+        if is_batch and isinstance(returned, Mapping):
+            values = list(returned.values())
+        values = converted(values)
+        if isinstance(values, sequences):
+            numbers: Any = np.ma.asanyarray(values).reshape(-1).tolist()
+            if len({*map(str, numbers)}) == 1 and len(numbers) <= most:
+                return numbers[0]
     return returned
 
 
@@ -15068,16 +15235,25 @@ class Asked(NamedTuple):
 
 
 def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
-    """Ask about rankings, again about kinds with few answers, and about many more if these answers show little."""
-    asker, kinds = Asker(function, call), kinds_of(call.shows)
+    """Ask about rankings, and about more if the answers show little.
+
+    Kinds with few answers are asked about again; if answers are rounded to few decimals, or most
+    were refused, many more rankings are.
+    """
+    asker = Asker(function, call)
+    kinds = kinds_of(call.shows)
     rows: list[tuple[int, Query, Answer]] = []
     refused: list[int] = []
+
+    def kind_of(number: int) -> str:
+        return kinds[number % len(kinds)]
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         queries = random_rankings(numbers, call.k, call.shows, seed, attempt)
         for number, query in tracked([*zip(numbers, queries, strict=True)], "Asking", " rankings"):
             answer = asker.answer(query)
-            # A convention may have no value for a query; a function may also leave out one without documents.
+            # A convention may have no value for a query; a function may also leave out one
+            # without documents.
             if not answer.problem or (answer.problem in NO_VALUE and query.run):
                 rows.append((number, query, answer))
             else:
@@ -15089,8 +15265,8 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     ask_about(range(cases))
     refused_most_at_first = has_refused_most()
     values = np.array([answer.value for _, _, answer in rows])
-    of_kind = Counter(kinds[number % len(kinds)] for number, _, _ in rows)
-    few = [number for number in refused if of_kind[kinds[number % len(kinds)]] < LEAST_ANSWERS]
+    answers_by_kind = Counter(kind_of(number) for number, _, _ in rows)
+    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
     if np.isfinite(values).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
@@ -15101,24 +15277,28 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         return asked
     values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
     plain = np.array([is_plain(number) for number, _, _ in rows])
-    close = np.array([kinds[number % len(kinds)] == "close" for number, _, _ in rows])
+    close = np.array([kind_of(number) == "close" for number, _, _ in rows])
     queries = Queries(query for _, query, _ in rows)
     return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
 
 
 def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not, or all are the same.
+    """Return the number of decimals to which values are rounded; None if they are not.
 
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1])), decimals_of(np.array([1 / 3, 0]))
-    (2, 1, None)
+    Also None if all values are the same.
+
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
+    (2, 1)
+    >>> decimals_of(np.array([1 / 3, 0])) is None
+    True
     """
-    if len(numbers := np.unique(values[np.isfinite(values)])) < 2:
+    numbers = np.unique(values[np.isfinite(values)])
+    if len(numbers) < 2:
         return None
-    rounded = (
-        np.allclose(numbers, numbers.round(each), rtol=1e-7, atol=1e-12)
-        for each in range(MOST_DECIMALS + 1)
-    )
-    return next((decimals for decimals, same in enumerate(rounded) if same), None)
+    for decimals in range(MOST_DECIMALS + 1):
+        if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
+            return decimals
+    return None
 
 
 def tolerance_of(values: Floats) -> float:
@@ -15128,21 +15308,22 @@ def tolerance_of(values: Floats) -> float:
     True
     """
     decimals = decimals_of(values)
-    return FLOAT32 + (0 if decimals is None else 0.5 * 10.0**-decimals)
+    if decimals is None:
+        return FLOAT32
+    return FLOAT32 + 0.5 * 10.0**-decimals
 
 
 # The call
 
 
 class Explained(NamedTuple):
-    """How well the definition that explains the first answers best does so; the higher, the better."""
+    """How well some definition explains the first answers; the higher, the better."""
 
     completely: bool = False
     exactly: bool = False  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
-    telling: int = (
-        0  # how many values other than 0 and 1, which many definitions share; 0 if these are few
-    )
+    # how many values other than 0 and 1, which many definitions share; 0 if these are few
+    telling: int = 0
 
 
 class Candidate(NamedTuple):
@@ -15156,101 +15337,127 @@ class Candidate(NamedTuple):
     returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
 
+    @property
+    def finds_several_ids(self) -> bool:
+        """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
+        return self.is_varied and self.call.form in ("sets", "ids")
+
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield those calls of which some definition explains all answers, then those of which one explains most.
+    """Yield the calls of which some definition explains all answers, then those it explains most.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
-    found = []
+    candidates = []
     for call in calls:
-        candidate = _asked_first(function, call, FIRST_ASKED[0], seed)
-        few = 0 < candidate.answered * FIRST_ASKED[0] < LEAST_ANSWERS
-        found.append(_asked_first(function, call, FIRST_ASKED[1], seed) if few else candidate)
-    if any(
-        each.is_varied for each in found if each.call.form in ("sets", "ids")
-    ):  # it finds several relevant ids
-        found = [each for each in found if each.call.shows.several]
-    # Chance explains few answers to a call with the wrong arguments by a slip or a factor, and those of only 0 or 1
-    # or that depend on the order of a set.
-    most = max((each.answered for each in found), default=0)
-    telling = any(each.explained.telling for each in found)
-    by_facts = sorted(found, key=lambda each: list(FORMS).index(each.call.form))
-    complete = [
-        each
-        for each in by_facts
-        if each.explained.completely
-        and not each.depends_on_sets
-        and bool(each.explained.telling) == telling
-        if not each.explained.minus_slips or 4 * each.answered >= most
-    ]
-    complete.sort(key=lambda each: each.explained, reverse=True)
-    yield from (
-        each for each in complete[:MOST_CALLS] if each.explained[:2] == complete[0].explained[:2]
-    )
+        candidate = _asked_first(function, call, FIRST_ASKED, seed)
+        if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
+            candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
+        candidates.append(candidate)
+    if any(candidate.finds_several_ids for candidate in candidates):
+        # One relevant id is then a special case of its arguments.
+        candidates = [candidate for candidate in candidates if candidate.call.shows.several]
+    most = max((candidate.answered for candidate in candidates), default=0)
+    complete = _complete(candidates, most)
+    for candidate in complete[:MOST_CALLS]:
+        if candidate.explained[:2] == complete[0].explained[:2]:
+            yield candidate
 
-    def likelihood(each: Candidate) -> tuple[Any, ...]:
-        answers = 4 * each.answered >= most
-        own = (
-            each.answered >= most > 0 and each.depends_on_sets and each.call.form != "sets"
-        )  # it makes these sets
+    def likelihood(candidate: Candidate) -> tuple[Any, ...]:
+        # The function makes sets of its own, rather than that it is given one.
+        makes_sets = candidate.depends_on_sets and candidate.call.form != "sets"
+        answers_many = 4 * candidate.answered >= most
         return (
-            own,
-            answers and not each.depends_on_sets,
-            each.explained,
-            each.is_varied,
-            most == 0 and each.returned,
+            makes_sets and candidate.answered >= most > 0,
+            answers_many and not candidate.depends_on_sets,
+            candidate.explained,
+            candidate.is_varied,
+            most == 0 and candidate.returned,
         )
 
+    others = [candidate for candidate in candidates if candidate not in complete]
+    others.sort(key=likelihood, reverse=True)
     # two calls in one form, with the fewest facts if in doubt
-    others = sorted((each for each in found if each not in complete), key=likelihood, reverse=True)
-    others = [each for each in others if each.call.form == others[0].call.form and each.answered][
-        :2
-    ] or others[:1]
-    yield from others
-    for call, first, *_ in others:
+    likely = others[:1]
+    answered = [candidate for candidate in others if candidate.answered]
+    in_one_form = [other for other in answered if other.call.form == others[0].call.form]
+    if in_one_form:
+        likely = in_one_form[:2]
+    yield from likely
+    for call, first, *_ in likely:
         values = first.values[0]
-        if call.shows.grades and ((values > 1 + FLOAT32).any() or first.plain.mean() < 0.5):
+        if not call.shows.grades:
+            continue
+        if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+
+
+def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
+    """Return the calls of which a definition explains all answers, not by chance, the best first.
+
+    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and those
+    of only 0 or 1 or that depend on the order of a set.
+    """
+    some_telling = any(candidate.explained.telling for candidate in candidates)
+    complete = []
+    for candidate in candidates:
+        explained = candidate.explained
+        if not explained.completely or candidate.depends_on_sets:
+            continue
+        if some_telling and not explained.telling:
+            continue
+        if explained.minus_slips and 4 * candidate.answered < most:
+            continue
+        complete.append(candidate)
+    # Of those explained as well, the form that shows the fewest facts comes first.
+    forms = list(FORMS)
+    complete.sort(key=lambda candidate: forms.index(candidate.call.form))
+    complete.sort(key=lambda candidate: candidate.explained, reverse=True)
+    return complete
 
 
 def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
     """Ask about the first rankings without ties: a few of them if none of these has an answer."""
-    numbers, asker = tuple(islice(filter(is_plain, range(10**5)), count)), Asker(function, call)
+    numbers = tuple(islice(filter(is_plain, range(10**5)), count))
+    asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
     answers = [asker.once(query) for query in queries.changed(())]
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
-    explained = _explained(first) if answered.any() else Explained()
-    of_sets = bool(answered.any()) and asker.depends_on_sets(queries.changed(()))
+    explained = Explained()
+    depends_on_sets = False
+    if answered.any():
+        explained = _explanations_asking_explained(first)
+        depends_on_sets = asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
     returned = sum(not answer.problem.startswith("raises") for answer in answers)
-    return Candidate(call, first, explained, float(answered.mean()), is_varied, returned, of_sets)
+    share = float(answered.mean())
+    return Candidate(call, first, explained, share, is_varied, returned, depends_on_sets)
 
 
-def _explained(first: Answers) -> Explained:
+def _explanations_asking_explained(first: Answers) -> Explained:
     """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
-    varied, flags = len(np.unique(values[answered])) > 1, {0.0, 1.0}.issuperset(values[answered])
+    is_varied = len(np.unique(values[answered])) > 1
+    only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])
+    half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
-    expected, best = expected_values(usual_definitions, first.queries), []
+    expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
+    best = []
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        _, known, agree = compared(
-            usual_definitions, first._replace(tolerance=tolerance), scaled=scaled
-        )
-        some = 0 if flags and tolerance > FLOAT32 else (agree & telling).sum(axis=1) - scaled
-        complete = (
-            varied
-            & (flags | (some > 0))
-            & (agree == known).all(axis=1)
-            & (known.sum(axis=1) >= LEAST_ANSWERS)
-        )
+        answers = first._replace(tolerance=tolerance)
+        _, known, agree = compared(usual_definitions, answers, scaled=scaled)
+        # One of the values tells the factor.
+        agreeing = (agree & telling).sum(axis=1) - scaled
+        if only_0_and_1 and tolerance > FLOAT32:
+            agreeing = np.zeros_like(agreeing)
+        complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
+        complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
-        half = np.count_nonzero(answered & (values != 0) & (values != 1)) / 2
-        many = complete | (some >= max(half, LEAST_ANSWERS))
-        columns = complete, exact, (-slips - scaled) * complete, some * many
+        many = complete | (agreeing >= max(half, LEAST_ANSWERS))
+        columns = complete, exact, (-slips - scaled) * complete, agreeing * many
         best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
     return Explained(*max(best))
 
@@ -15265,7 +15472,8 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     """Return which queries have each property that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> [name for name, has in properties_of(rankings, None).items() if has.tolist() == [True, False]]
+    >>> properties = properties_of(rankings, None)
+    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
     ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
     """
     counts, lacking = rankings.counts(), rankings.lacking()
@@ -15273,18 +15481,17 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
     known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
     relevance = np.where(known, rankings.relevance, 0)
-    highest, lowest = np.full(rankings.queries, -np.inf), np.full(rankings.queries, np.inf)
     relevant = relevance > 0
+    highest = np.full(rankings.queries, -np.inf)
+    lowest = np.full(rankings.queries, np.inf)
     np.maximum.at(highest, query[relevant], relevance[relevant])
     np.minimum.at(lowest, query[relevant], relevance[relevant])
+    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
     properties = {
         "no place in the run": lacking,
         "no retrieved documents": (retrieved == 0) & ~lacking,
         "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": np.bincount(
-            rankings.queries_of_ties(), minlength=rankings.queries
-        )
-        > 0,
+        "documents with equal scores": ties > 0,
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
@@ -15301,26 +15508,31 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 def in_common(
     properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
 ) -> Iterator[str]:
-    """Yield sentences on the properties of queries that differ from the nearest definition, the most telling first.
+    """Yield sentences on the properties of queries that differ from the nearest definition.
 
-    Properties and those that differ are masks of the queries, which `noun` names.
+    The most telling come first. Properties and those that differ are masks of the queries, which
+    `noun` names.
     """
-    own, other = int(np.count_nonzero(differing)), int(np.count_nonzero(~differing))
+    differ = int(np.count_nonzero(differing))
+    agree = int(np.count_nonzero(~differing))
     telling = []
     for name, having in properties.items():
-        with_it, others = (
-            int(np.count_nonzero(having & differing)),
-            int(np.count_nonzero(having & ~differing)),
-        )
-        chance = _chance_of_as_many(with_it, own, with_it + others, own + other)
-        if 2 * with_it > own and chance <= TELLING:
-            have = f"{with_it:,} of the {own:,} {noun} that differ from {nearest} have {name}"
-            telling.append((chance, f"{have}; of the {other:,} that agree, {others:,} do."))
-    yield from (text for _, text in sorted(telling, key=lambda each: each[0])[:SHOWN_PROPERTIES])
+        differ_with = int(np.count_nonzero(having & differing))
+        agree_with = int(np.count_nonzero(having & ~differing))
+        chance = _chance_of_as_many(differ_with, differ, differ_with + agree_with, differ + agree)
+        if 2 * differ_with > differ and chance <= TELLING:
+            have = (
+                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}"
+            )
+            sentence = f"{have}; of the {agree:,} that agree, {agree_with:,} do."
+            telling.append((chance, sentence))
+    telling.sort(key=lambda chance_and_sentence: chance_and_sentence[0])
+    for _, sentence in telling[:SHOWN_PROPERTIES]:
+        yield sentence
 
 
-def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float:
-    """Return the probability that at least as many have a property in a random sample of the same size.
+def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
+    """Return the probability that at least as many of a random sample have a property.
 
     >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
     0.2222
@@ -15329,28 +15541,23 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, of_all: int) -> float
     def log_ways(count: int, chosen: int) -> float:
         return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
 
-    lacking = of_all - having
-    numbers = range(max(seen, drawn - lacking), min(drawn, having) + 1)
-    every_way = log_ways(of_all, drawn)
-    return math.fsum(
-        math.exp(log_ways(having, each) + log_ways(lacking, drawn - each) - every_way)
-        for each in numbers
-    )
+    # the upper tail of the hypergeometric distribution
+    lacking = total - having
+    log_samples = log_ways(total, drawn)
+    probabilities = []
+    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
+        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
+        probabilities.append(math.exp(log_ways_to_draw - log_samples))
+    return math.fsum(probabilities)
 
 
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-DOUBTFUL = (
-    0.2  # of the answers: if no convention agrees with as many, the arguments are probably wrong
-)
+# The share of the answers that some convention agrees with, if the arguments are right.
+DOUBTFUL = 0.2
 NEAREST_SHOWN = 5  # conventions in the table
-WITHOUT_ORDER = (
-    "ranx",
-    "ranx_burges",
-    "allrank",
-)  # libraries that order ties of longer lists in no fixed way
-
-
+# Libraries that order ties of longer lists in no fixed way.
+WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -15366,8 +15573,8 @@ class Example(NamedTuple):
         value: the score that the function returns.
         expected: the score by the convention.
         ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not judged), gain, discount,
-            and the product of the last two.
+        rows: for each document its id, score (None if not retrieved), relevance (None if not
+            judged), gain, discount, and the product of the last two.
     """
 
     query: Query
@@ -15382,23 +15589,27 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip, is unknown, or if
-            the function refused most rankings.
+        signature: the options of the convention that the function computes; empty if it has a slip,
+            is unknown, or if the function refused most rankings.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
         answered: the number of these for which it returned a score, or nan or None for no score.
-        matches: the definitions with which all answers agree: conventions; or else slips on conventions, the one that
-            was reported most often first.
+        matches: the definitions with which all answers agree: conventions; or else slips on
+            conventions, the one that was reported most often first.
         agreeing: the number of answers that agree with each convention.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ, if one is near.
+        example: the smallest ranking on which the function and the nearest convention differ, if
+            one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
-        unordered: the number of answers for rankings with ties, if no order of tied documents explains them all, but
-            each is the score of some order; else 0.
-        refused: whether it returned no score for most rankings, so that the others do not show what it computes.
-        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values above 1 or none.
-        called: the calls that were made to find the form, in words, if the best of them explains few answers.
+        unordered: the number of answers for rankings with ties, if no order of tied documents
+            explains them all, but each is the score of some order; else 0.
+        refused: whether it returned no score for most rankings, so that the others do not show what
+            it computes.
+        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
+            above 1 or none.
+        called: the calls that were made to find the form, in words, if the best of them explains
+            few answers.
     """
 
     signature: str
@@ -15418,22 +15629,26 @@ class Check(Readable):
 
     @property
     def conventions(self) -> tuple[str, ...]:
-        """The conventions that the function computes, for rankings without ties if its order of these is not fixed.
+        """The conventions that the function computes, without ties if their order is not fixed.
 
         Empty if it refused most rankings: a few scores that agree do not show what it computes.
         """
-        return () if self.refused else self._agreed
+        if self.refused:
+            return ()
+        return self._agreed
 
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(
-            match.convention for match in self.matches if not match.slips and match.factor == 1
-        )
+        names = []
+        for match in self.matches:
+            if not match.slips and match.factor == 1:
+                names.append(match.convention)
+        return tuple(names)
 
     @property
     def nearest(self) -> str:
-        """The convention that was wanted, or else the one of the first match, or else the one that agrees most."""
+        """The convention that was wanted, else that of the first match, else that agrees most."""
         if self.wanted:
             return self.wanted
         if self.matches:
@@ -15442,51 +15657,41 @@ class Check(Readable):
 
     @property
     def status(self) -> int:
-        """0 if the function computes a convention, or the one that was wanted; 1 if not; 2 if it gave no score.
+        """0 if the function computes a convention, or the one that was wanted; 1 if not.
 
-        3 if it gave no score for most rankings, or computes a convention only for a relevance of 0 and 1.
+        2 if it gave no score; 3 if it gave none for most rankings, or computes a convention only
+        for a relevance of 0 and 1.
         """
         if not self.answered:
             return 2
         if self.refused:
             return 3
-        wanted = self.wanted in self.conventions and (
-            not self.unordered or self.wanted in WITHOUT_ORDER
-        )
-        if not (wanted if self.wanted else self.conventions):
+        if not self.conventions:
             return 1
-        return 3 if self.is_binary else 0
+        if self.wanted:
+            if self.wanted not in self.conventions:
+                return 1
+            if self.unordered and self.wanted not in WITHOUT_ORDER:
+                return 1
+        if self.is_binary:
+            return 3
+        return 0
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the function is probably called in another way: nothing explains its answers."""
-        return (
-            not self.matches and max(self.agreeing.values(), default=0) < DOUBTFUL * self.answered
-        )
+        most = max(self.agreeing.values(), default=0)
+        return not self.matches and most < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
-        tables = []
+        tables: list[Table] = []
         if self.example is not None:
-            tables = [[["rank", "document", "score", "relevance", "gain", "discount", "product"]]]
-            for rank, (document, score, relevance, *numbers) in enumerate(
-                self.example.rows, start=1
-            ):
-                place = (
-                    ["–", document, "–"] if score is None else [str(rank), document, f"{score:g}"]
-                )
-                tables[0].append(
-                    [
-                        *place,
-                        "–" if relevance is None else f"{relevance:g}",
-                        *map(number_text, numbers),
-                    ]
-                )
-        best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-        counts = [
-            ["convention", "rankings that agree"],
-            *([name, f"{count:,}"] for name, count in best),
-        ]
-        return [*tables, *([counts] if best else [])]
+            tables.append(_table_of_documents(self.example))
+        if self.agreeing:
+            best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
+            counts = [[name, f"{count:,}"] for name, count in best]
+            tables.append([["convention", "rankings that agree"], *counts])
+        return tables
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
@@ -15499,76 +15704,89 @@ class Check(Readable):
             return
         if self.is_doubtful:
             most = max(self.agreeing.values())
-            yield f"Nothing explains its answers: with any convention, at most {most:,} of {self.answered:,} agree."
+            agree = f"with any convention, at most {most:,} of {self.answered:,} agree"
+            yield f"Nothing explains its answers: {agree}."
             yield from self._how_to_wrap()
-        of = (
-            f" for which it returned a score, of {self.cases:,}"
-            if self.answered < self.cases
-            else ""
-        )
-        agree = f"all {self.answered:,} rankings agree{of}"
+        agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
-            agree = f"all {self.answered - self.unordered:,} rankings without ties agree{of}"
+            agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
+        if self.answered < self.cases:
+            agree += f" for which it returned a score, of {self.cases:,}"
+        agreed = ", ".join(self._agreed)
         if self.conventions:
-            yield f"The function computes the nDCG of {', '.join(self.conventions)}: {agree}."
+            yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
-            yield f"The function returned a score for only {self.answered:,} of {self.cases:,} rankings."
-            if self._agreed:
-                agreed = ", ".join(self._agreed)
+            answered = f"{self.answered:,} of {self.cases:,}"
+            yield f"The function returned a score for only {answered} rankings."
+            if agreed:
                 yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
-            count = self.agreeing[self.wanted]
-            yield f"It does not compute the nDCG of {self.wanted}: {count:,} of {self.answered:,} rankings agree."
+            yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches and not self.is_doubtful:
-            count = self.agreeing[self.nearest]
             yield "No convention and no known slip explains it."
-            yield f"The nearest convention is {self.nearest}: {count:,} of {self.answered:,} rankings agree."
+            yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
-                f"Its order of tied documents is not fixed: no order explains its scores for the {self.unordered:,} "
-                "rankings with ties, but each is the score of some order."
+                "Its order of tied documents is not fixed: no order explains its scores for the "
+                f"{self.unordered:,} rankings with ties, but each is the score of some order."
             )
+
+    def _count(self, convention: str) -> str:
+        """Return in words how many rankings agree with a convention."""
+        return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
         """Yield in words how the function was called, and how to call it in another way."""
         yield "It probably takes other arguments than those that it was called with, in any order:"
-        yield from (f"  ({each})" for each in self.called)
+        for arguments in self.called:
+            yield f"  ({arguments})"
         yield "Wrap it in a function that takes one of these, and check that one, for example:"
         yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
         """Yield in words the slips and the factor of the function."""
-        on_conventions: dict[tuple[Any, ...], list[str]] = {}
+        conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
             if match.convention not in self._agreed:
-                on_conventions.setdefault(match[1:], []).append(match.convention)
-        for at, ((names, factor), conventions) in enumerate(on_conventions.items()):
-            slips = [slip_named(name) for name in names]
-            times = "" if factor == 1 else f"{factor:.5g} times "
-            slip = (
-                f" with {'a slip' if len(names) == 1 else 'slips'}: {' and '.join(names)}"
-                if names
-                else ""
-            )
-            yield f"{'Or it' if at else 'It'} computes {times}the nDCG of {', '.join(conventions)}{slip}: {agree}."
-            yield from ([FACTORS[factor]] if factor in FACTORS else [])
+                changes = (match.slips, match.factor)
+                conventions.setdefault(changes, []).append(match.convention)
+        subject = "It"
+        for (names, factor), on_conventions in conventions.items():
+            definition = f"the nDCG of {', '.join(on_conventions)}"
+            if factor != 1:
+                definition = f"{factor:.5g} times {definition}"
+            if len(names) == 1:
+                definition += f" with a slip: {names[0]}"
+            elif names:
+                definition += f" with slips: {' and '.join(names)}"
+            yield f"{subject} computes {definition}: {agree}."
+            subject = "Or it"
+            if factor in FACTORS:
+                yield FACTORS[factor]
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
-            yield from (f"{slip.meaning}{slip.reported}" for slip in slips)
+            for name in names:
+                yield _sentences_on(slip_named(name))
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
-        if (example := self.example) is None:
+        example = self.example
+        if example is None:
             return
-        name, documents = result_name("nDCG", example.query.k), len(example.rows)
-        sums = f"{number_text(math.fsum(row[-1] for row in example.rows))} / {number_text(example.ideal)}"
-        returned = "no score" if math.isnan(example.value) else number_text(example.value)
-        smallest = (
-            f"The smallest ranking on which it differs from {self.nearest} has {documents} document"
+        count = len(example.rows)
+        documents = "1 document" if count == 1 else f"{count} documents"
+        returned = "no score"
+        if not math.isnan(example.value):
+            returned = number_text(example.value)
+        name = result_name("nDCG", example.query.k)
+        dcg = math.fsum(product for *_, product in example.rows)
+        sums = f"{number_text(dcg)} / {number_text(example.ideal)}"
+        yield (
+            f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
+            f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}; "
+            f"the function returns {returned}."
         )
-        expected = f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}"
-        yield f"{smallest}{'s' * (documents != 1)}. {expected}; the function returns {returned}."
         yield arguments_text(example.query, self.form)
 
     def to_dict(self) -> dict[str, Any]:
@@ -15578,6 +15796,23 @@ class Check(Readable):
             for name in ("missing", "name"):
                 del values["example"]["query"][name]
         return values
+
+
+def _table_of_documents(example: Example) -> Table:
+    table = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
+    for rank, (document, score, relevance, *numbers) in enumerate(example.rows, start=1):
+        if score is None:
+            place = ["–", document, "–"]
+        else:
+            place = [str(rank), document, f"{score:g}"]
+        judgment = "–" if relevance is None else f"{relevance:g}"
+        table.append([*place, judgment, *map(number_text, numbers)])
+    return table
+
+
+def _sentences_on(slip: Slip) -> str:
+    """Return what a slip computes, and how often it was reported."""
+    return f"{slip.meaning}{slip.reported}"
 
 
 def check(
@@ -15591,24 +15826,25 @@ def check(
 ) -> Check:
     """Find out which library's nDCG a function computes, or how it goes wrong.
 
-    The function is asked for the nDCG of small random rankings, one query at a time: with ties, unjudged and
-    unretrieved documents, graded relevance, no relevant documents, more and fewer documents than the cutoff. It is not
-    asked about rankings that its form cannot express.
+    The function is asked for the nDCG of small random rankings, one query at a time: with ties,
+    unjudged and unretrieved documents, graded relevance, no relevant documents, more and fewer
+    documents than the cutoff. It is not asked about rankings that its form cannot express.
 
     Args:
-        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it may take the ranking
-            only.
+        function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it
+            may take the ranking only.
         k: the cutoff; None for the whole list.
-        form: how the function takes a ranking, such as "mappings" (`{document: score}`, `{document: relevance}`, k) or
-            "sets" (ids of documents, best first, the set of those that are relevant, k); docs/slips.md lists all. By
-            default, the form in which some definition explains most answers. The arguments may have another order.
+        form: how the function takes a ranking, such as "mappings" (`{document: score}`,
+            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of those
+            that are relevant, k); docs/slips.md lists all. By default, the form in which some
+            definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
         seed: the random seed of the rankings.
 
     Returns:
-        What the function computes. `print(result)` says it in words, with the smallest ranking on which the function
-        differs from the nearest convention.
+        What the function computes. `print(result)` says it in words, with the smallest ranking on
+        which the function differs from the nearest convention.
 
     Raises:
         ValueError: names the argument, its value and the allowed ones.
@@ -15616,9 +15852,11 @@ def check(
 
     >>> import math
     >>> def ndcg_at(run, qrels, k):
-    ...     grades = [qrels.get(document, 0) for document in sorted(run, key=run.get, reverse=True)][:k]
+    ...     ranking = sorted(run, key=run.get, reverse=True)[:k]
+    ...     grades = [qrels.get(document, 0) for document in ranking]
+    ...     best = sorted(grades, reverse=True)
     ...     dcg = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(grades))
-    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(sorted(grades, reverse=True)))
+    ...     ideal = sum(grade / math.log2(rank + 2) for rank, grade in enumerate(best))
     ...     return dcg / ideal if ideal else 0.0
     >>> result = check(ndcg_at)
     >>> result.matches[0].slips
@@ -15630,160 +15868,180 @@ def check(
         raise TypeError(f"function must be a function; got {shown(function)}")
     if inspect.iscoroutinefunction(function):
         raise ValueError(
-            "function must return a score, but is async: wrap it in a function that calls asyncio.run"
+            "function must return a score, but is async: "
+            "wrap it in a function that calls asyncio.run"
         )
     if k is not None:
         whole("k", k, 1, 10**3)
     whole("cases", cases, 1, 10**5)
     whole("seed", seed, 0)
-    for name, value, words in (
-        ("form", form, tuple(FORMS)),
-        ("convention", convention, tuple(CONVENTIONS)),
-    ):
-        if value is not None:
-            choice(name, value, words)
-    forms = tuple(FORMS) if form is None else (form,)
+    forms = tuple(FORMS)
+    if form is not None:
+        forms = (choice("form", form, forms),)
+    if convention is not None:
+        choice("convention", convention, tuple(CONVENTIONS))
     calls = possible_calls(function, k, forms)
     if not calls:
         raise ValueError(
-            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), which are "
-            "{document: score}, {document: relevance} and the cutoff"
+            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), "
+            "which are {document: score}, {document: relevance} and the cutoff"
         )
-    found: list[Check] = []
+    results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
-        if call.is_binary and any(each.matches for each in found):
+        if call.is_binary and any(result.matches for result in results):
             break
-        found.append(_compared(ask(function, call, cases, seed), first, convention or ""))
-        if _slips(found[-1]) < 2:
+        result = _compared(ask(function, call, cases, seed), first, convention or "")
+        results.append(result)
+        if _fewest_slips(result) < 2:
             break
-    best = min(found, key=_slips)
+    best = min(results, key=_fewest_slips)
     if best.k is None and k is not None:
-        best = replace(
-            best, notes=("It takes no cutoff, so whole rankings were compared.", *best.notes)
-        )
+        no_cutoff = "It takes no cutoff, so whole rankings were compared."
+        best = replace(best, notes=(no_cutoff, *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    return replace(
-        best,
-        called=tuple({each._replace(order=tuple(sorted(each.order))).text: None for each in calls}),
-    )
+    # The arguments were tried in any order, so each set of them is named once.
+    called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
+    return replace(best, called=tuple(called))
 
 
-def _slips(result: Check) -> float:
+def _fewest_slips(result: Check) -> float:
     """Return the fewest slips that explain the answers."""
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     """Compare answers with every definition."""
-    call, notes = asked.asker.call, [*_explanations_check_notes(asked)]
+    call = asked.asker.call
+    notes = list(_notes(asked))
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
-    rounded, of_0_and_1 = asked.answers.tolerance, {0.0, 1.0}.issuperset(asked.answers.values.flat)
-    for tolerance in (
-        {FLOAT32: None, rounded: None} if of_0_and_1 else (rounded,)
-    ):  # some definitions give only these
-        answers = asked.answers._replace(tolerance=tolerance)
-        shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
-        matches, unordered = (
-            ([], 0)
-            if shows_nothing
-            else explain_answers(answers, first._replace(tolerance=tolerance))
-        )
-        if matches:
-            break
+    answers, matches, unordered = _explanations_check_explained(asked, asked.answers, first)
     queries = answers.queries
     expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
-    agree = {name: answers.agree(each) for name, each in expected.items()}
+    agree = {name: answers.agree(values) for name, values in expected.items()}
     result = replace(
         result,
         answered=len(answers.plain),
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(np.count_nonzero(each)) for name, each in agree.items()},
+        agreeing={name: int(np.count_nonzero(agrees)) for name, agrees in agree.items()},
     )
     differing = ~agree[result.nearest]
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
-        rounds = f"It rounds to {decimals} decimal{'s' * (decimals != 1)}"
-        notes.insert(
-            0, f"{rounds}, which hides differences below {answers.tolerance:g}; ask for more cases."
-        )
+        rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
+        hidden = f"which hides differences below {answers.tolerance:g}"
+        notes.insert(0, f"It rounds to {rounds}, {hidden}; ask for more cases.")
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = differing & _differ_visibly(
-            answers.values[0], expected[result.nearest], answers.tolerance
-        )
-        own = compress(queries.changed(()), visible if visible.any() else differing)
-        result = replace(
-            result, example=_smallest_example(asked.asker, own, result.nearest, answers.tolerance)
-        )
+        values = answers.values[0]
+        visible = differing & _differ_visibly(values, expected[result.nearest], answers.tolerance)
+        shown_rows = visible if visible.any() else differing
+        candidates = compress(queries.changed(()), shown_rows)
+        example = _smallest_example(asked.asker, candidates, result.nearest, answers.tolerance)
+        result = replace(result, example=example)
         if not matches:
-            properties = properties_of(
-                queries.rankings(range(result.answered), (), Options.parse()), result.k
-            )
+            rankings = queries.rankings(range(result.answered), (), Options.parse())
+            properties = properties_of(rankings, result.k)
             notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
-        notes.append(f"{DUPLICATES_COUNTED.meaning}{DUPLICATES_COUNTED.reported}")
+        notes.append(_sentences_on(DUPLICATES_COUNTED))
     if result.form == "ids" and OF_A_SET not in asked.asker.habits:
-        as_sets = Asker(asked.asker.function, asked.asker.call._replace(form="sets"))
+        as_sets = Asker(asked.asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append(
-                "If the relevant ids are a set, its answers depend on the order of that set."
-            )
-    signature = _signature(result, answers) if result.conventions else ""
+            on_order = "its answers depend on the order of that set"
+            notes.append(f"If the relevant ids are a set, {on_order}.")
+    signature = ""
+    if result.conventions:
+        signature = _signature(result, answers)
     return replace(result, notes=tuple(notes), signature=signature)
 
 
-def _explanations_check_notes(asked: Asked) -> Iterator[str]:
+def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
+    """Return the definitions that explain answers, with the tolerance by which they do.
+
+    Also return the number of rankings with ties that no order explains.
+    """
+    rounded = answers.tolerance
+    tolerances = [rounded]
+    if {0.0, 1.0}.issuperset(answers.values.flat) and rounded != FLOAT32:
+        # Values of 0 and 1 may be rounded, but some definitions give only these.
+        tolerances = [FLOAT32, rounded]
+    shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+    matches: list[Match] = []
+    unordered = 0
+    for tolerance in tolerances:
+        answers = answers._replace(tolerance=tolerance)
+        if shows_nothing:
+            continue
+        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
+        if matches:
+            break
+    return answers, matches, unordered
+
+
+def _notes(asked: Asked) -> Iterator[str]:
     """Yield in words how a function was called, and its side effects."""
     call = asked.asker.call
     form = FORMS[call.form]
     if call.cutoff is None and call.k is not None:
         yield f"It takes no cutoff. It was compared with nDCG@{call.k}."
     if call.form in ("relevance", "relevance_rows"):
-        lacking = "relevant documents that were not retrieved are not in its ideal"
-        yield f"It takes only the relevance of a ranking: unless this has all judged documents, {lacking}."
+        yield (
+            "It takes only the relevance of a ranking: unless this has all judged documents, "
+            "relevant documents that were not retrieved are not in its ideal."
+        )
     if call.is_binary:
-        yield "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or no score."
+        yield (
+            "It was asked with a relevance of 0 and 1: "
+            "with grades, it returns values above 1 or no score."
+        )
     if form.is_batch:
-        yield f"It takes several rankings at once. It was called with ({call.text}) of two copies of each."
+        several = "It takes several rankings at once"
+        yield f"{several}. It was called with ({call.text}) of two copies of each."
     elif call.order != tuple(range(len(call.order))):
         yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
-        example = f", such as {habit.example}" if habit.example else ""
-        yield f"It {name}: {habit.times:,} of {asked.cases:,} rankings{example}."
+        sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
+        if habit.example:
+            sentence += f", such as {habit.example}"
+        yield f"{sentence}."
 
 
 def _signature(result: Check, answers: Answers) -> str:
-    """Return the options of the first convention that answers agree with, without those that no answer shows."""
-    name = result.conventions[0]
-    own, seen = CONVENTIONS[name].options, {"v", "log"}
-    rows = answers.plain if result.unordered else np.ones(len(answers.plain), bool)
-    values = {
-        option: tuple(each.words)
-        for option, each in OPTIONS.items()
-        if option in own and each.words
-    }
-    for option, others in {
-        **values,
-        "zero_division": (0.0, 1.0, math.nan),
-        "judged_only": (False, True),
-    }.items():
-        chosen = own.get(option, False)
-        changed = [
-            answers.queries.scores({"convention": name, option: value})
-            for value in others
-            if str(value) != str(chosen)
-        ]
-        if not any(answers.agree(each)[rows].all() for each in changed):
-            seen.add(OPTIONS[option].said_as)
-    endless = result.k is None and own["ideal"] == "full"
-    scores, *options = (
-        Options.parse(k=1 if endless else result.k, convention=name).signature().split("|")
-    )
-    return "|".join([scores, *(each for each in options if each.partition(":")[0] in seen)])
+    """Return those options of the first convention that agrees which the answers show."""
+    convention = result.conventions[0]
+    usual = CONVENTIONS[convention].options
+    values: dict[str, tuple[Any, ...]] = {}
+    for name, option in OPTIONS.items():
+        if name in usual and option.words:
+            values[name] = tuple(option.words)
+    values["zero_division"] = (0.0, 1.0, math.nan)
+    values["judged_only"] = (False, True)
+    rows = np.ones(len(answers.plain), bool)
+    if result.unordered:
+        rows = answers.plain
+    shown_names = {"v", "log"}
+    for name, alternatives in values.items():
+        changes_nothing = False
+        for value in alternatives:
+            if str(value) == str(usual.get(name, False)):
+                continue
+            scores = answers.queries.scores({"convention": convention, name: value})
+            if answers.agree(scores)[rows].all():
+                changes_nothing = True
+                break
+        if not changes_nothing:
+            shown_names.add(OPTIONS[name].said_as)
+    k = result.k
+    if k is None and usual["ideal"] == "full":
+        # This ideal needs a cutoff; that of a query was the length of its lists.
+        k = 1
+    measure, *options = Options.parse(k=k, convention=convention).signature().split("|")
+    options = [option for option in options if option.partition(":")[0] in shown_names]
+    return "|".join([measure, *options])
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
@@ -15794,7 +16052,7 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
 def _smallest_example(
     asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
 ) -> Example:
-    """Return a ranking on which a function differs from a convention, from which nothing can be taken away."""
+    """Return a ranking on which a function differs, from which nothing can be taken away."""
     options = {"convention": convention}
 
     def differs(query: Query) -> bool:
@@ -15805,10 +16063,13 @@ def _smallest_example(
         expected = query_scores([query], options)
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
-    query = min(queries, key=lambda each: len({*each.run, *each.qrels}))
-    while (simpler := next(filter(differs, _simpler(query, asker.call.shows)), None)) is not None:
-        query = simpler
-    return _explanations_check_example(query, asker.once(query).value, options)
+    smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
+    while True:
+        simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
+        if simpler is None:
+            break
+        smallest = simpler
+    return _explanations_check_example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
@@ -15820,19 +16081,19 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
         if smaller.qrels and (shows.several or any(smaller.qrels.values())):
             yield smaller
     if shows.documents:
-        yield from (query._replace(run=_without(query.run, document)) for document in query.run)
-        if len(query.qrels) > 1 and shows.several:
-            yield from (
-                query._replace(qrels=_without(query.qrels, document)) for document in query.qrels
-            )
+        for document in query.run:
+            yield query._replace(run=_without(query.run, document))
+    if shows.documents and shows.several and len(query.qrels) > 1:
+        for document in query.qrels:
+            yield query._replace(qrels=_without(query.qrels, document))
     if query.k is not None and query.k > 1:
-        yield from (query._replace(k=k) for k in (1, query.k - 1))
-    for document, relevance in query.qrels.items() if shows.several else ():
-        yield from (
-            query._replace(qrels={**query.qrels, document: each})
-            for each in (0, 1)
-            if relevance > each
-        )
+        yield query._replace(k=1)
+        yield query._replace(k=query.k - 1)
+    if shows.several:
+        for document, relevance in query.qrels.items():
+            for smaller_relevance in (0, 1):
+                if relevance > smaller_relevance:
+                    yield query._replace(qrels={**query.qrels, document: smaller_relevance})
     if shows.scores:
         levels = sorted(set(query.run.values()))
         run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
@@ -15840,30 +16101,31 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
             yield query._replace(run=run)
 
 
-def _without(documents: Mapping[Any, float], one: Any) -> dict[Any, float]:
-    return {document: value for document, value in documents.items() if document != one}
+def _without(documents: Mapping[Any, float], document: Any) -> dict[Any, float]:
+    others = dict(documents)
+    others.pop(document, None)
+    return others
 
 
 def _explanations_check_example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     """Return a ranking with its sums by a convention."""
+
+    def score(query: Query, measure: str) -> float:
+        return float(query_scores([query], options, measure)[0])
+
     rows = []
-    for document in [*ranked(query), *(each for each in query.qrels if each not in query.run)]:
+    # the retrieved documents, then the others that are judged
+    for document in dict.fromkeys([*ranked(query), *query.qrels]):
         relevance = query.qrels.get(document)
         gain = product = 0.0
-        if relevance is not None:  # the DCG is the sum over documents of the DCG of each alone
-            alone = [
-                query._replace(qrels={document: relevance}),
-                Query({document: 1}, {document: relevance}, 1),
-            ]
-            product, gain = (
-                float(query_scores([each], options, measure)[0])
-                for each, measure in zip(alone, ("DCG", "CG"), strict=True)
-            )
+        if relevance is not None:
+            # The DCG is the sum over documents of the DCG of each alone.
+            judgment = {document: relevance}
+            product = score(query._replace(qrels=judgment), "DCG")
+            gain = score(Query({document: 1}, judgment, 1), "CG")
         discount = product / gain if gain else math.nan
         rows.append((str(document), query.run.get(document), relevance, gain, discount, product))
-    expected, ideal = (
-        float(query_scores([query], options, measure)[0]) for measure in ("nDCG", "IDCG")
-    )
+    expected, ideal = score(query, "nDCG"), score(query, "IDCG")
     return Example(query, value, expected, ideal, tuple(rows))
 
 
@@ -15886,9 +16148,8 @@ TYPES = {
 class Slices(NamedTuple):
     """A value for each query."""
 
-    values: list[
-        Value
-    ]  # the distinct values, ascending; None, for queries without a slice, is the last
+    # the distinct values, ascending; None, for queries without a slice, is the last
+    values: list[Value]
     code: NDArray[np.int64]  # the value of each query, as an index into these
 
 
@@ -15898,9 +16159,8 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        raise ValueError(
-            f"by must hold one value for each of {queries} queries; got {len(slices.code)}"
-        )
+        problem = f"by must hold one value for each of {queries} queries"
+        raise ValueError(f"{problem}; got {len(slices.code)}")
     return slices
 
 
@@ -15908,7 +16168,9 @@ def read_slices(values: Any) -> Slices:
     """Return the slices of a sequence of values, one for each query or row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
-    ordered = sorted(each for each in distinct if each is not None) + [None] * (None in distinct)
+    ordered = sorted(value for value in distinct if value is not None)
+    if None in distinct:
+        ordered.append(None)
     code = pc.index_in(column, value_set=pa.array(ordered, column.type))
     return Slices(ordered, code.to_numpy().astype(np.int64))
 
@@ -15923,12 +16185,13 @@ def crossed(columns: Sequence[Any]) -> list[str | None]:
     def text(value: Value) -> str | None:
         if value is None:
             return None
-        return shown(value) if isinstance(value, str) and ", " in value else slice_name(value)
+        if isinstance(value, str) and ", " in value:
+            return shown(value)
+        return slice_name(value)
 
-    texts = [
-        np.array([text(value) for value in values], object)[code]
-        for values, code in map(read_slices, columns)
-    ]
+    texts = []
+    for values, code in map(read_slices, columns):
+        texts.append(np.array(list(map(text, values)), object)[code])
     return [None if None in row else ", ".join(row) for row in zip(*texts, strict=False)]
 
 
@@ -15940,11 +16203,11 @@ def slice_name(value: Value) -> str:
     """
     if value is None:
         return "(none)"
-    reserved = ("(none)", MEAN_OF_SLICES)
-    plain = (
-        isinstance(value, str) and value.isprintable() and value.strip() and value not in reserved
-    )
-    return str(value) if plain else shown(value)
+    if not isinstance(value, str) or not value.isprintable() or not value.strip():
+        return shown(value)
+    if value in ("(none)", MEAN_OF_SLICES):
+        return shown(value)
+    return value
 
 
 def in_order_of_ids(
@@ -15952,48 +16215,49 @@ def in_order_of_ids(
 ) -> list[Any]:
     """Return the values of a mapping by query id, in the order of the queries."""
     if query_ids is None:
-        problem = "has an id for each value, but the queries have none; give a sequence in the order of the queries"
-        raise InputError(f"{mark(argument)} {problem}")
+        problem = "has an id for each value, but the queries have none"
+        hint = "give a sequence in the order of the queries"
+        raise InputError(f"{mark(argument)} {problem}; {hint}")
     check_ids(argument, by_id, nested=False)
-    ids = query_ids.to_pylist() if isinstance(query_ids, ARROW) else list(query_ids)
-    if lacking := [each for each in ids if each not in by_id]:
-        kinds = [{id_kind(type(each)) for each in side} for side in (by_id, ids)]
-        if by_id and kinds[0].isdisjoint(kinds[1]):
-            types = f"{shown(next(iter(by_id)))} in {argument}, {shown(ids[0])} in the {mark('references')}"
-            raise InputError(
-                f"ids of queries are of another type, such as {types}; give both the same type",
-                argument,
-            )
-        problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
-        raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
-    return [by_id[each] for each in ids]
+    ids = as_list(query_ids)
+    lacking = [query for query in ids if query not in by_id]
+    if not lacking:
+        return [by_id[query] for query in ids]
+    kinds = {id_kind(type(query)) for query in ids}
+    if by_id and kinds.isdisjoint(id_kind(type(query)) for query in by_id):
+        in_references = f"{shown(ids[0])} in the {mark('references')}"
+        types = f"{shown(next(iter(by_id)))} in {argument}, {in_references}"
+        problem = f"ids of queries are of another type, such as {types}"
+        raise InputError(f"{problem}; give both the same type", argument)
+    problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+    raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
 
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
     values = list(values) if isinstance(values, range) else plain_in_order("by", values)
-    if (
-        isinstance(values, np.ndarray) and values.ndim == 1
-    ):  # a list has None for masked values, but no times
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
-        raise ValueError(
-            f"by must be a sequence with one value per query, or a mapping by their ids; got {given}"
-        )
+        must_be = "a sequence with one value per query, or a mapping by their ids"
+        raise ValueError(f"by must be {must_be}; got {given}")
     try:
         column = values if isinstance(values, ARROW) else pa.array(values, from_pandas=True)
-        column = decoded(column) if pa.types.is_dictionary(column.type) else column
-        return column.cast(
-            next(target for is_such, target in TYPES.items() if is_such(column.type))
-        )
+        if pa.types.is_dictionary(column.type):
+            column = decoded(column)
+        kind = next(kind for is_such, kind in TYPES.items() if is_such(column.type))
+        return column.cast(kind)
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
-        kinds = {type(each).__name__ for each in values if each is not None}
-        given = str(values.type) if isinstance(values, ARROW) else " and ".join(sorted(kinds))
-        problem = "must be all text, all integers of 64 bits or all booleans, None for no slice"
-        raise ValueError(
-            f"by {problem}; got {shown(given)[1:-1]}; give others as text, fractions as ranges"
-        ) from None
+        if isinstance(values, ARROW):
+            given = str(values.type)
+        else:
+            kinds = {type(value).__name__ for value in values if value is not None}
+            given = " and ".join(sorted(kinds))
+        must_be = "all text, all integers of 64 bits or all booleans, None for no slice"
+        problem = f"by must be {must_be}; got {shown(given)[1:-1]}"
+        raise ValueError(f"{problem}; give others as text, fractions as ranges") from None
 
 
 # ndcg/scores/frames.py: Replace names of columns, as arguments, by the columns of a DataFrame.
@@ -16412,14 +16676,15 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention, for Python and the shell.
+# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention.
 
 class Combination(NamedTuple):
     """Options that give the reported scores.
 
     Attributes:
         convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is another.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is
+            another.
         score: the mean under these options.
         given: the options that the caller set, and the cutoff, unless they are changed.
     """
@@ -16452,29 +16717,35 @@ class Combination(NamedTuple):
         """
         words = []
         for name, value in self.options.items():
-            flag = "-k" if name == "k" else f"--{name.replace('_', '-')}"
-            if value is not False:
-                words.append(flag if value is True else f"{flag} {_shell_text(value)}")
+            flag = f"--{name.replace('_', '-')}"
+            if name == "k":
+                flag = "-k"
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                words.append(f"{flag} {_shell_text(value)}")
         return " ".join(words)
 
     @property
     def marked(self) -> str:
         """The combination in words, with its options marked."""
-        texts = {
-            name: "the whole list" if value is None else value
-            for name, value in self.changed.items()
-        }
-        changed = (
-            mark(name, self.changed[name], said=f"{name}={text}") for name, text in texts.items()
-        )
-        return f"{self.convention}, but {' and '.join(changed)}" if texts else self.convention
+        if not self.changed:
+            return self.convention
+        changed = []
+        for name, value in self.changed.items():
+            text = "the whole list" if value is None else value
+            changed.append(mark(name, value, said=f"{name}={text}"))
+        return f"{self.convention}, but {' and '.join(changed)}"
 
     def __str__(self) -> str:
         return worded(self)
 
 
 def _python_text(value: Any) -> str:
-    return 'float("nan")' if isinstance(value, float) and np.isnan(value) else repr(value)
+    if isinstance(value, float) and np.isnan(value):
+        # repr gives nan, which is no name in Python.
+        return 'float("nan")'
+    return repr(value)
 
 
 def _shell_text(value: Any) -> str:
@@ -16482,10 +16753,12 @@ def _shell_text(value: Any) -> str:
         return shlex.quote(text_of_gain(value))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_shell_text, value))
-    return "all" if value is None else str(value)
+    if value is None:
+        return "all"
+    return str(value)
 
 
-# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would match by chance.
+# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
 
 NEAR = 0.05  # how far from the reported score one of another origin may be
 UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
@@ -16498,18 +16771,20 @@ class Evidence(NamedTuple):
     tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
     exact: float  # half a unit of the last digit
     cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
-    of_queries: bool = False  # whether these are the values of the queries
+    by_query: bool = False  # whether these are the values of the queries
 
     def near(self, values: Floats, tolerance: float | None = None) -> Mask:
         """Return which values match."""
-        differences = np.abs(values - self.scores)
-        alike = differences <= (self.tolerance if tolerance is None else tolerance)
-        return np.asarray(alike | (np.isnan(values) & np.isnan(self.scores)))
+        if tolerance is None:
+            tolerance = self.tolerance
+        is_near = np.abs(values - self.scores) <= tolerance
+        both_nan = np.isnan(values) & np.isnan(self.scores)
+        return np.asarray(is_near | both_nan)
 
     def share(self) -> float:
         """Return the share of the values near the reported ones that match them."""
         telling = self.scores
-        if self.of_queries:
+        if self.by_query:
             # Many settings give a query 0, 1 or no value, which tells nothing.
             telling = telling[(telling > 0) & (telling < 1)]
         low, high = _range_near(telling)
@@ -16524,21 +16799,22 @@ def _range_near(score: Floats) -> tuple[Floats, Floats]:
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:
     """Return the mean at each cutoff over the queries that have a value."""
-    shares = np.ones(values.shape[1]) if weight is None else weight
+    if weight is None:
+        weight = np.ones(values.shape[1])
     has_value = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ shares) / (has_value @ shares))
+        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
 
 
 class Tried:
-    """The settings that were tried: their scores, and in how many options they differ from a convention."""
+    """The settings that were tried: their scores, and their numbers of changes."""
 
     def __init__(self) -> None:
         self._scores: list[Floats] = []
         self._changes: list[NDArray[np.int64]] = []
 
     def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for each evidence, and how many changes they make."""
+        """Add settings: their scores, with a column for each evidence, and their changes."""
         has_score = ~np.isnan(scores).any(axis=1)
         self._scores.append(scores[has_score])
         self._changes.append(changes[has_score])
@@ -16554,25 +16830,31 @@ class Tried:
         if not len(self):
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        for column, each in enumerate(evidence if scores.shape[1] else ()):
-            low, high = _range_near(each.scores)
+        shares = math.prod(reported.share() for reported in evidence)
+        if not scores.shape[1]:
+            # The values of queries have no scores to compare, so each setting counts.
+            return len(scores) * shares
+        for column, reported in enumerate(evidence):
+            low, high = _range_near(reported.scores)
             scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
-        distinct = np.unique(scores.round(9), axis=0) if scores.shape[1] else scores
-        return len(distinct) * math.prod(each.share() for each in evidence)
+        distinct = np.unique(scores.round(9), axis=0)
+        return len(distinct) * shares
 
 
-# ndcg/explanations/reported.py: Read reported scores: one score, scores by name, or a value per query, with the tolerance of a match.
+# ndcg/explanations/reported.py: Read reported scores: a score, scores by name, or a value per query.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
 # What a score may be off, however many digits it has
-OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
-MEAN_OF_32_BITS = 2e-7  # any other, which may be the mean of values of 32 bits
+LOSS_OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
+LOSS_OF_MEAN = 2e-7  # any other, which may be the mean of values of 32 bits
 REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
-OF_ALL = ("all", "amean")  # in place of a query in the line of the mean: of trec_eval, of gdeval
-OTHERS = ("run", "runid", "slice", "measure")  # columns that contain neither queries nor values
+# In place of a query in the line of the mean: of trec_eval, of gdeval
+ALL_QUERIES = ("all", "amean")
+QUERY_NAMES = (*QUERY[0], *QUERY[1])
+OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
 
 
@@ -16600,39 +16882,46 @@ class Reported(NamedTuple):
         Raises:
             ValueError: it is not one of these.
         """
-        content, name = got, "got"
-        if _explanations_reported_is_file(got):
-            path = os.fsdecode(got)
-            content, name = _content_of(path), f"got: {path}"
-        elif isinstance(got, str) and ("\n" in got or NDCG.match(got.strip())):
-            content = got.encode()
-        elif isinstance(got, str) and "@" in got:
-            content = dict(_named_score(each) for each in got.split(","))
+        content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        of_results = is_list and len(content) > 0 and isinstance(content[0], Mapping)
-        if isinstance(content, (bytes, Mapping)) or of_results:
+        are_records = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
-            if scores := results.scores(k):
-                return cls._of(scores, next(iter(scores))[0])
-            return cls({}, (), False, *results.values(k))
+            scores = results.scores(k)
+            if scores:
+                first_cutoff = next(iter(scores))
+                return cls._from_scores(scores, first_cutoff[0])
+            values, cutoff = results.values(k)
+            return cls({}, (), False, values, cutoff)
         if is_list:
             return cls({}, (), False, got, k)
-        return cls._of({(): got}, k)
+        return cls._from_scores({(): got}, k)
 
     @classmethod
-    def _of(cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1) -> "Reported":
-        """Return scores; they are percentages if they have a percent sign or are above the highest."""
-        scores, are_percents = zip(*(_score(each, highest) for each in given.values()), strict=True)
-        return cls(given, scores, any(are_percents), None, k)
+    def _from_scores(
+        cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1
+    ) -> "Reported":
+        """Read scores as percentages if one has a percent sign or is above the highest."""
+        scores = []
+        any_percent = False
+        for score in given.values():
+            number, is_percent = _score(score, highest)
+            scores.append(number)
+            any_percent = any_percent or is_percent
+        return cls(given, tuple(scores), any_percent, None, k)
 
     @property
     def words(self) -> str:
         """The scores as text."""
         if self.values is not None:
             return "these values of queries"
-        names = [f"{result_name('nDCG', *cutoff)} " if cutoff else "" for cutoff in self.given]
-        scores = zip(names, self.scores, strict=True)
-        return enumerated([f"{name}{score.value:g}" for name, score in scores])
+        words = []
+        for cutoff, score in zip(self.given, self.scores, strict=True):
+            text = f"{score.value:g}"
+            if cutoff:
+                text = f"{result_name('nDCG', *cutoff)} {text}"
+            words.append(text)
+        return enumerated(words)
 
     def subject(self, measure: str) -> str:
         """Return the beginning of a sentence on whose scores these are."""
@@ -16640,16 +16929,22 @@ class Reported(NamedTuple):
             return f"These values of queries are the {measure} of"
         if () in self.given:
             return f"{self.words} is the {measure} of"
-        return f"{self.words} {'is that' if len(self.scores) == 1 else 'are those'} of"
+        if len(self.scores) == 1:
+            return f"{self.words} is that of"
+        return f"{self.words} are those of"
 
     @property
     def score(self) -> float:
         """The score, or the first of several; nan for the values of queries."""
-        return self.scores[0].value if self.scores else math.nan
+        if not self.scores:
+            return math.nan
+        return self.scores[0].value
 
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        return self if self.values is not None else self._of(self.given, self.k, math.inf)
+        if self.values is not None:
+            return self
+        return self._from_scores(self.given, self.k, math.inf)
 
     def evidence(self, rankings: Rankings) -> list[Evidence]:
         """Return the evidence that a definition must match.
@@ -16668,11 +16963,18 @@ class Reported(NamedTuple):
         if len(values) != rankings.queries:
             problem = f"{len(values)} values for {rankings.queries} queries"
             raise InputError(f"{problem}; give the value of each query", "got")
-        numbers, are_rounded = zip(*map(_value_of_query, values), strict=True)
-        scores, half_units, losses = zip(*numbers, strict=True)
-        # Values such as 0.5 show fewer digits than others.
-        half_unit = min(half_units) if any(are_rounded) else 0.0
-        return [_evidence(scores, half_unit, min(losses), of_queries=True)]
+        numbers = []
+        any_rounded = False
+        for value in values:
+            number, is_rounded = _value_of_query(value)
+            numbers.append(number)
+            any_rounded = any_rounded or is_rounded
+        half_unit = 0.0
+        if any_rounded:
+            # Values such as 0.5 show fewer digits than others.
+            half_unit = min(number.half_unit for number in numbers)
+        loss = min(number.loss for number in numbers)
+        return [_evidence([number.value for number in numbers], half_unit, loss, by_query=True)]
 
 
 def _evidence(
@@ -16681,41 +16983,67 @@ def _evidence(
     loss: float,
     cutoff: _Cutoff = (),
     *,
-    of_queries: bool = False,
+    by_query: bool = False,
 ) -> Evidence:
     """Return evidence with the tolerances of a match."""
     exact = half_unit + REORDERED
-    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, of_queries)
+    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
     are_numbered = bool(names) and not isinstance(names[0], str)
-    if are_numbered and all(isinstance(name, str) for name in values):  # values from a file
-        values = {int(name) if name.isdecimal() else name: value for name, value in values.items()}
-    may_lack = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = [
-        name for name, may in zip(names, may_lack, strict=True) if name not in values and not may
-    ]
+    if are_numbered and all(isinstance(name, str) for name in values):
+        # The names in a file are text, also where they are numbers.
+        values = {_number_in(name): value for name, value in values.items()}
+    may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    missing = []
+    for name, may_be_missing in zip(names, may_be_omitted, strict=True):
+        if name not in values and not may_be_missing:
+            missing.append(name)
     if missing:
         some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
         raise InputError(f"{some}; give the value of each query{none}", "got")
-    if unknown := values.keys() - set(names):
+    unknown = values.keys() - set(names)
+    if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
 
 
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    if NDCG.fullmatch(name := f"nDCG@{cutoff}") is None:
-        raise InputError(
-            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
-            f"got {shown(text)}"
-        )
-    return name, score
+def _number_in(name: str) -> int | str:
+    if name.isdecimal():
+        return int(name)
+    return name
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as an enumeration.
+
+    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
+    ('ranx', 'ranx, sklearn and spark')
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# Files and text
+
+
+def _content_of(got: Any) -> tuple[Any, str]:
+    """Return the content of a file or of text, else what was given, and its name in errors."""
+    if _explanations_reported_is_file(got):
+        path = os.fsdecode(got)
+        return _read_file(path), f"got: {path}"
+    if not isinstance(got, str):
+        return got, "got"
+    if "\n" in got or NDCG.match(got.strip()):
+        return got.encode(), "got"
+    if "@" in got:
+        return dict(map(_named_score, got.split(","))), "got"
+    return got, "got"
 
 
 def _explanations_reported_is_file(got: Any) -> bool:
@@ -16727,13 +17055,26 @@ def _explanations_reported_is_file(got: Any) -> bool:
     return os.path.exists(got) and not os.path.isdir(got)
 
 
-def enumerated(words: Sequence[str]) -> str:
-    """Return words as an enumeration.
+def _read_file(path: str) -> bytes:
+    """Return the content of a file or a pipe, which may be compressed; an error names it."""
+    try:
+        return read_content(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
+    except ValueError as error:
+        raise InputError(f"{error}", "got") from None
 
-    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
-    ('ranx', 'ranx, sklearn and spark')
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+def _named_score(text: str) -> tuple[str, str]:
+    """Return the name and the score of text such as 0.31@5."""
+    score, _, cutoff = text.strip().partition("@")
+    name = f"nDCG@{cutoff}"
+    if NDCG.fullmatch(name) is None:
+        raise InputError(
+            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
+            f"got {shown(text)}"
+        )
+    return name, score
 
 
 # Numbers
@@ -16745,11 +17086,13 @@ def _value_of_query(value: Any) -> tuple[_Number, bool]:
     Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
     percentage.
 
-    >>> [_value_of_query(each)[1] for each in (0.5, "0.5000", np.float32(0.63))]
+    >>> [_value_of_query(value)[1] for value in (0.5, "0.5000", np.float32(0.63))]
     [False, True, True]
     """
-    if value is None or (is_real(value) and math.isnan(value)):  # a query without a value
-        return _Number(math.nan, math.inf, OF_32_BITS), False
+    is_nan = is_real(value) and math.isnan(value)
+    if value is None or is_nan:
+        # a query without a value
+        return _Number(math.nan, math.inf, LOSS_OF_32_BITS), False
     decimal, exponent = _decimal(value), _exponent(value)
     number = float(decimal)
     if exponent is None or not math.isfinite(number):
@@ -16762,12 +17105,18 @@ def _value_of_query(value: Any) -> tuple[_Number, bool]:
 def _loss(number: float) -> float:
     """Return how much a score may differ from the same in 64 bits, however many digits it has.
 
-    >>> [_loss(each) for each in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
+    >>> [_loss(number) for number in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
     [2e-07, 1e-06, 1e-06]
     """
+    single = _in_32_bits(number)
+    if number in (float(single), float(str(single))):
+        return LOSS_OF_32_BITS
+    return LOSS_OF_MEAN
+
+
+def _in_32_bits(number: Any) -> np.float32:
     with np.errstate(over="ignore"):
-        single = np.float32(number)
-    return OF_32_BITS if number in (float(single), float(str(single))) else MEAN_OF_32_BITS
+        return np.float32(number)
 
 
 def _decimal(value: Any) -> Decimal:
@@ -16778,19 +17127,22 @@ def _decimal(value: Any) -> Decimal:
     >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
     (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
     """
-    if getattr(value, "ndim", None) == 0:  # the number in an array or a tensor
-        is_numpy = isinstance(value, (np.ndarray, np.generic))
-        value = np.asarray(value)[()] if is_numpy else value.item()
+    if getattr(value, "ndim", None) == 0:
+        # the number in an array or a tensor
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = np.asarray(value)[()]
+        else:
+            value = value.item()
     text = ""
     if isinstance(value, (str, Decimal)):
         text = str(value).strip().removesuffix("%")
     elif isinstance(value, np.floating) and value.itemsize < 4:
         text = str(value)
     elif is_real(value):
-        with np.errstate(over="ignore"):
-            single = np.float32(value)
-        number = float(value)
-        text = str(single) if float(single) == number else repr(number)
+        single, number = _in_32_bits(value), float(value)
+        text = repr(number)
+        if float(single) == number:
+            text = str(single)
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -16800,20 +17152,24 @@ def _decimal(value: Any) -> Decimal:
 def _exponent(value: Any) -> int | None:
     """Return the power of ten of the last digit of a number; None if it is not a finite number."""
     exponent = _decimal(value).as_tuple().exponent
-    return exponent if isinstance(exponent, int) else None
+    if isinstance(exponent, int):
+        return exponent
+    return None
 
 
 def _score(got: Any, highest: float) -> tuple[_Number, bool]:
-    """Return a score, and whether it is a percentage: it has a percent sign, or is above the highest.
+    """Return a score, and whether it is a percentage: with a percent sign, or above the highest.
 
     Raises:
         ValueError: it is not a score.
     """
     number, exponent = _decimal(got), _exponent(got)
+    # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
-        by_query = "a file that holds the value of each query"
-        is_text = isinstance(got, (str, os.PathLike))
-        file = mark("file of got", said=by_query, before=", or ") if is_text else ""
+        file = ""
+        if isinstance(got, (str, os.PathLike)):
+            by_query = "a file that holds the value of each query"
+            file = mark("file of got", said=by_query, before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
@@ -16825,7 +17181,8 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
-    loss = max(_loss(float(each)) for each in (number, number / scale))
+    # The original may have been computed in percent, or not.
+    loss = max(_loss(float(number)), _loss(float(number / scale)))
     return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
 
 
@@ -16835,7 +17192,7 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
 class _Row(NamedTuple):
     """A value that somebody reported."""
 
-    query: Any  # the id of its query, or one of `OF_ALL`; None in the order of the queries
+    query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
     run: Any = None  # the name of the run; None if it has none
@@ -16844,18 +17201,19 @@ class _Row(NamedTuple):
 class _Results:
     """The values of queries, or the means, in text, a mapping or a list that a program wrote.
 
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values alone;
-    or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB and
-    Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count only if
-    there are no values of queries.
+    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values
+    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB
+    and Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count
+    only if there are no values of queries.
     """
 
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
         self.name = name
-        self.of_queries: dict[str, list[_Row]] = {}  # of each nDCG, by the name that it has here
-        self.means: dict[str, list[_Row]] = {}  # likewise
-        self.others: dict[str, None] = {}  # the names of other measures
+        # The rows of each nDCG, by the name that it has here; empty for rows without a measure.
+        self.query_rows: dict[str, list[_Row]] = {}
+        self.mean_rows: dict[str, list[_Row]] = {}
+        self.other_measures: dict[str, None] = {}
         rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
         try:
             for row in rows:
@@ -16865,70 +17223,76 @@ class _Results:
             raise InputError(f"{error}; {hint}", name) from None
 
     def _add(self, row: _Row) -> None:
-        of_query = _ndcg_of(row.query)
-        measure = "" if row.measure is None else _ndcg_of(row.measure)
-        if measure == "" and of_query:  # the name of a mean, and its value
-            self.means.setdefault(of_query, []).append(row)
-        elif measure is None:
-            self.others[str(row.measure)] = None
-        elif of_query or row.query in OF_ALL:
-            self.means.setdefault(measure, []).append(row)
+        measure: str | None = ""
+        if row.measure is not None:
+            measure = _ndcg_name(row.measure)
+        # A mean may have the name of its measure in place of the query.
+        mean_name = _ndcg_name(row.query)
+        if measure is None:
+            self.other_measures[str(row.measure)] = None
+        elif measure == "" and mean_name:
+            self.mean_rows.setdefault(mean_name, []).append(row)
+        elif mean_name or row.query in ALL_QUERIES:
+            self.mean_rows.setdefault(measure, []).append(row)
         else:
-            self.of_queries.setdefault(measure, []).append(row)
+            self.query_rows.setdefault(measure, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by their cutoffs, only that at k if it is given; none with values of queries.
+        """Return the means by cutoff, only that at k if it is given; none with values of queries.
 
         Raises:
-            ValueError: there is none at the cutoff, there are several runs, or two values of one mean.
+            ValueError: there is none at the cutoff, there are several runs, or a mean has two
+                values.
         """
-        named = {name: rows for name, rows in self.means.items() if name}
-        # Beside the names of means, those without a measure are other means, such as MAP.
-        if not named or self.of_queries.keys() - {""}:
+        # Beside the names of means, rows without a measure are other means, such as MAP.
+        means = {name: rows for name, rows in self.mean_rows.items() if name}
+        if not means or any(name for name in self.query_rows):
             return {}
         if k is not None:
-            named = {result_name("nDCG", k): self._rows(named, k)}
+            name = result_name("nDCG", k)
+            means = {name: self._rows_named(name, means)}
         scores: dict[_Cutoff, Any] = {}
-        for name, rows in named.items():
+        for name, rows in means.items():
             self._refuse_runs(rows)
-            values = [row.value for row in rows]
-            others = [value for value in values if _decimal(value) != _decimal(values[0])]
-            if others:
-                both = f"{shown(values[0])} and {shown(others[0])}"
-                raise InputError(f"has two values of {name}, {both}; give one of them", self.name)
-            cutoff = name.partition("@")[2]
-            scores[(int(cutoff) if cutoff else None,)] = values[0]
+            first = rows[0].value
+            for row in rows:
+                if _decimal(row.value) != _decimal(first):
+                    both = f"{shown(first)} and {shown(row.value)}"
+                    raise InputError(
+                        f"has two values of {name}, {both}; give one of them", self.name
+                    )
+            scores[(_cutoff_in(name),)] = first
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
-        """Return the values by query, or in order, and their cutoff; by default that of the only nDCG.
+        """Return the values by query, or in order, and their cutoff; by default of the only nDCG.
 
         Raises:
-            ValueError: there is no such nDCG or several, there are several runs, or two values of a query.
+            ValueError: there is no such nDCG or several, there are several runs, or a query has two
+                values.
         """
-        asked, known = result_name("nDCG", k), self.of_queries
-        only = next(iter(known)) if k is None and len(known) == 1 else asked
-        if asked not in known:
-            asked = "" if "" in known else only
-        rows = self._rows(known, k, asked)
+        name = result_name("nDCG", k)
+        if name not in self.query_rows and "" in self.query_rows:
+            name = ""
+        elif k is None and len(self.query_rows) == 1:
+            (name,) = self.query_rows
+        rows = self._rows_named(name, self.query_rows)
         self._refuse_runs(rows)
-        cutoff = asked.partition("@")[2]
-        return _values_by_query(self.name, rows), int(cutoff) if cutoff else k
+        cutoff = _cutoff_in(name)
+        if cutoff is None:
+            cutoff = k
+        return _values_by_query(self.name, rows), cutoff
 
-    def _rows(
-        self, known: Mapping[str, list[_Row]], k: Any, asked: str | None = None
-    ) -> list[_Row]:
-        """Return the rows of an nDCG, by default that at k; the error says which others there are."""
-        asked = result_name("nDCG", k) if asked is None else asked
-        if asked in known:
-            return known[asked]
-        there = brief(known or self.others, " and ") or "no value"
+    def _rows_named(self, name: str, known: Mapping[str, list[_Row]]) -> list[_Row]:
+        """Return the rows of an nDCG; the error says which others there are."""
+        if name in known:
+            return known[name]
+        there = brief(known or self.other_measures, " and ") or "no value"
         hint = ""
         if known:
-            cutoff = next(iter(known)).partition("@")[2]
-            value = int(cutoff) if cutoff else None
-            hint = f"; choose {mark('cutoff of nDCG', value, said=f'k={value}')}"
-        raise InputError(f"holds {there}, not {asked}{hint}", self.name)
+            cutoff = _cutoff_in(next(iter(known)))
+            hint = f"; choose {mark('cutoff of nDCG', cutoff, said=f'k={cutoff}')}"
+        raise InputError(f"holds {there}, not {name}{hint}", self.name)
 
     def _refuse_runs(self, rows: Sequence[_Row]) -> None:
         runs = dict.fromkeys(row.run for row in rows)
@@ -16939,41 +17303,51 @@ class _Results:
             )
 
 
-def _content_of(path: str) -> bytes:
-    """Return the content of a file or a pipe, which may be compressed; an error names it."""
-    try:
-        return read_content(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-    except ValueError as error:
-        raise InputError(f"{error}", "got") from None
-
-
-def _ndcg_of(measure: Any) -> str | None:
+def _ndcg_name(measure: Any) -> str | None:
     """Return the name that an nDCG has here; None for another measure.
 
-    >>> _ndcg_of("ndcg_cut_10"), _ndcg_of("NDCG"), _ndcg_of("ndcg_at_5"), _ndcg_of("map")
+    >>> _ndcg_name("ndcg_cut_10"), _ndcg_name("NDCG"), _ndcg_name("ndcg_at_5"), _ndcg_name("map")
     ('nDCG@10', 'nDCG', 'nDCG@5', None)
     """
-    found = NDCG.fullmatch(measure) if isinstance(measure, str) else None
-    return None if found is None else result_name("nDCG", int(found[1]) if found[1] else None)
+    if not isinstance(measure, str):
+        return None
+    match = NDCG.fullmatch(measure)
+    if match is None:
+        return None
+    if match[1] is None:
+        return result_name("nDCG", None)
+    return result_name("nDCG", int(match[1]))
+
+
+def _cutoff_in(name: str) -> int | None:
+    """Return the cutoff in the name that an nDCG has here; None if it has none."""
+    cutoff = name.partition("@")[2]
+    if not cutoff:
+        return None
+    return int(cutoff)
 
 
 def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
     """Return values by query, or in order if they have no queries; None for a query without one."""
-    values: dict[Any, Any] = {}
+    by_query: dict[Any, Any] = {}
     alone: list[Any] = []
     for row in rows:
-        has_none = isinstance(row.value, str) and row.value.lower() in WITHOUT_VALUE
-        value = None if has_none else row.value
+        value = row.value
+        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+            value = None
         if row.query is None:
             alone.append(value)
-        elif repr(values.setdefault(row.query, value)) != repr(value):
-            both = f"{shown(values[row.query])} and {shown(value)}"
+        elif row.query not in by_query:
+            by_query[row.query] = value
+        elif repr(by_query[row.query]) != repr(value):
+            both = f"{shown(by_query[row.query])} and {shown(value)}"
             raise InputError(f"query {shown(row.query)} has two values, {both}", name)
-    if values and alone:
+    if by_query and alone:
         raise InputError("some values have a query, others none; give each of them its query", name)
-    return values or alone
+    return by_query or alone
+
+
+# Lines
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
@@ -16981,123 +17355,175 @@ def _rows_of_text(content: bytes) -> Iterator[_Row]:
     cells = read_cells(content)
     if isinstance(cells, Iterator):
         yield from _rows_of_lines(cells)
+    elif isinstance(cells, pa.Table):
+        yield from _rows_of_json(cells.to_pylist())
     else:
-        yield from _rows_of_json(cells.to_pylist() if isinstance(cells, pa.Table) else cells)
+        yield from _rows_of_json(cells)
 
 
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = [(name[:-1], value) for name, value in map(_last_words, lines) if name.endswith(":")]
-    if any(_ndcg_of(name) for name, _ in logged):  # as in the log of BEIR: INFO - NDCG@10: 0.3146
-        yield from (_Row(OF_ALL[0], value, name) for name, value in logged)
+    logged = _rows_of_log(lines)
+    if any(_ndcg_name(row.measure) for row in logged):
+        yield from logged
         return
     header: list[str] | None = None
-    for at, (number, text, cells) in enumerate(lines):
-        *others, value = cells
-        if header is None and not _explanations_reported_is_value(value) and not {*OF_ALL}.isdisjoint(others):
-            continue  # such as the name of the run, in the output of trec_eval
-        if at == 0 and not _explanations_reported_is_value(value):
-            header = cells
-            continue
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        if header is None and not _explanations_reported_is_value(value):
+            if any(name in words for name in ALL_QUERIES):
+                # such as the name of the run, in the output of trec_eval
+                continue
+            if index == 0:
+                header = cells
+                continue
         if header is not None and len(cells) == len(header):
             yield from _rows_of_record(dict(zip(header, cells, strict=True)))
             continue
-        if len(others) == 2 and NDCG.fullmatch(others[1]):  # ir_measures prints the query first
-            others.reverse()
-        measure, query = [None, None, *others][-2:]
-        is_row = _explanations_reported_is_value(value) or (measure is not None and _ndcg_of(measure) is None)
-        if header is not None or len(others) > 2 or not is_row:
+        row = None
+        if header is None:
+            row = _row_of_words(words, value)
+        if row is None:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield _Row(query, value, measure)
+        yield row
 
 
-def _last_words(line: Line) -> tuple[str, str]:
-    first, second = ["", "", *line.text.split()][-2:]
-    return first, second
+def _rows_of_log(lines: Iterable[Line]) -> list[_Row]:
+    """Return the means in the log of BEIR, with lines such as INFO - NDCG@10: 0.3146."""
+    rows = []
+    for line in lines:
+        name, value = ["", "", *line.text.split()][-2:]
+        if name.endswith(":"):
+            rows.append(_Row(ALL_QUERIES[0], value, name[:-1]))
+    return rows
+
+
+def _row_of_words(words: list[str], value: str) -> _Row | None:
+    """Return the value after words, which name a measure and a query; None if they do not."""
+    if len(words) > 2:
+        return None
+    if len(words) == 2 and NDCG.fullmatch(words[1]):
+        # ir_measures prints the query first.
+        words.reverse()
+    measure, query = [None, None, *words][-2:]
+    is_other_measure = measure is not None and _ndcg_name(measure) is None
+    if not _explanations_reported_is_value(value) and not is_other_measure:
+        return None
+    return _Row(query, value, measure)
 
 
 def _explanations_reported_is_value(text: str) -> bool:
     """Return whether text is a finite number, or shows that a query has no value."""
-    with suppress(ValueError):
-        return text.lower() in WITHOUT_VALUE or math.isfinite(float(text))
-    return False
+    if text.lower() in WITHOUT_VALUE:
+        return True
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+# Mappings and records
 
 
 def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
     """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
     if isinstance(value, (list, tuple)):
         yield from _rows_of_list(value)
-    elif "metric_score" in value and isinstance(value.get("details"), Mapping):
+        return
+    if "metric_score" in value and isinstance(value.get("details"), Mapping):
         yield from _rows_of_elasticsearch(value["details"])
-    elif isinstance(splits := value.get("scores"), Mapping) and _are_lists(splits):  # of MTEB
-        for split, of_subsets in splits.items():
-            for scores in of_subsets:
-                place = f"{split}/{scores.get('hf_subset', 'default')}"
-                yield from (_Row(OF_ALL[0], score, name, place) for name, score in scores.items())
-    elif isinstance(columns := value.get("queries"), Mapping):  # a saved report
+        return
+    splits = value.get("scores")
+    if isinstance(splits, Mapping) and splits and all(map(_is_list, splits.values())):
+        yield from _rows_of_mteb(splits)
+        return
+    columns = value.get("queries")
+    if isinstance(columns, Mapping):
+        # a saved report
         for cells in zip(*columns.values(), strict=True):
             yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
-    else:
-        for name, each in value.items():
-            if not isinstance(each, Mapping):
-                yield _Row(name, each)
-            elif isinstance(each.get("queries"), Mapping):  # saved reports by run
-                yield from _rows_of_json(each, name)
-            elif _ndcg_of(name) and not any(map(_ndcg_of, each)):
-                # values by measure, then by query, as ranx has them
-                yield from (_Row(query, number, name) for query, number in each.items())
-            else:
-                yield from (_Row(name, number, measure) for measure, number in each.items())
+        return
+    for name, content in value.items():
+        if not isinstance(content, Mapping):
+            yield _Row(name, content)
+        elif isinstance(content.get("queries"), Mapping):
+            # saved reports by run
+            yield from _rows_of_json(content, name)
+        elif _ndcg_name(name) and not any(map(_ndcg_name, content)):
+            # values by measure, then by query, as ranx has them
+            for query, number in content.items():
+                yield _Row(query, number, name)
+        else:
+            for measure, number in content.items():
+                yield _Row(name, number, measure)
 
 
-def _are_lists(splits: Mapping[str, Any]) -> bool:
-    return bool(splits) and all(isinstance(each, list) for each in splits.values())
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    records = [each for each in values if isinstance(each, Mapping)]
-    with_ndcg = [each for each in records if any(map(_ndcg_of, each))]
-    if len(records) == len(values) > 1 and len(with_ndcg) == 1:
-        (only,) = with_ndcg  # the means of nDCG, beside those of MAP, recall and precision
-        if not list(spelled(only, (*QUERY[0], *QUERY[1]))):
-            yield from _rows_of_json(only)
+    are_records = all(isinstance(value, Mapping) for value in values)
+    if are_records and len(values) > 1:
+        with_ndcg = [record for record in values if any(map(_ndcg_name, record))]
+        if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
+            # the means of nDCG, beside those of MAP, recall and precision
+            yield from _rows_of_json(with_ndcg[0])
             return
-    for each in values:
-        if isinstance(each, Mapping):
-            yield from _rows_of_record(each)
+    for value in values:
+        if isinstance(value, Mapping):
+            yield from _rows_of_record(value)
         else:
-            yield _Row(None, each)
+            yield _Row(None, value)
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    of_queries = {query: each.get("metric_details") or {} for query, each in details.items()}
+    metrics = {query: result.get("metric_details") or {} for query, result in details.items()}
     # A query with nothing relevant has no normalized DCG in its details.
-    is_ndcg = any("normalized_dcg" in each.get("dcg", ()) for each in of_queries.values())
-    for query, each in of_queries.items():
-        measure = None if is_ndcg else next(iter(each), None)
+    is_ndcg = any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics.values())
+    for query, metric in metrics.items():
+        measure = None
+        if not is_ndcg:
+            measure = next(iter(metric), None)
         yield _Row(query, details[query].get("metric_score"), measure)
 
 
+def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
+    """Yield the means in a file of MTEB; each subset of a split counts as a run."""
+    for split, subsets in splits.items():
+        for scores in subsets:
+            run = f"{split}/{scores.get('hf_subset', 'default')}"
+            for name, score in scores.items():
+                yield _Row(ALL_QUERIES[0], score, name, run)
+
+
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, or else of the only column that has values."""
-    query = next(iter(spelled(record, (*QUERY[0], *QUERY[1]))), None)
-    others = [name for name in record if name != query and plain_name(name) not in OTHERS]
-    if query is None and len(others) == 2:
-        query = others.pop(0)
-    ndcgs = [name for name in others if NDCG.fullmatch(name)]
-    if not ndcgs and len(others) != 1:
-        columns = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {columns}; one must be an nDCG, such as nDCG@10")
+    """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
+    query = next(iter(spelled(record, QUERY_NAMES)), None)
+    columns = []
+    for name in record:
+        if name != query and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query is None and len(columns) == 2:
+        query = columns.pop(0)
+    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    if not ndcgs and len(columns) != 1:
+        names = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
     query_id = None if query is None else record[query]
     run = record.get("run", record.get("runid", run))
-    of_column = record.get(next(iter(spelled(record, ("measure",))), ""))
-    if query is None and not ndcgs and of_column is not None:
-        query_id = OF_ALL[0]  # a measure and its mean
-    for name in ndcgs or others:
-        yield _Row(query_id, record[name], name if ndcgs else of_column, run)
+    if ndcgs:
+        for name in ndcgs:
+            yield _Row(query_id, record[name], name, run)
+        return
+    measure = record.get(next(iter(spelled(record, ("measure",))), ""))
+    if query is None and measure is not None:
+        # a measure and its mean
+        query_id = ALL_QUERIES[0]
+    yield _Row(query_id, record[columns[0]], measure, run)
 
 
 # ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
@@ -17105,10 +17531,10 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
 # The options that the DCG depends on, as well as those that change how rankings are read.
-OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
 AVERAGING = ("zero_division", "missing")
-# The options that are searched, with their values. If values cannot differ on some rankings, only the
-# first is tried.
+# The options that are searched, with their values. If values cannot differ on some rankings, only
+# the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
     "gain": tuple(OPTIONS["gain"].words),
     "discount": tuple(OPTIONS["discount"].words),
@@ -17132,14 +17558,18 @@ class Searched(NamedTuple):
     evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
 
     @property
-    def of_queries(self) -> Evidence | None:
+    def reported_values(self) -> Evidence | None:
         """The reported values of queries; None if scores were reported."""
-        return next((each for each in self.evidence if each.of_queries), None)
+        for reported in self.evidence:
+            if reported.by_query:
+                return reported
+        return None
 
     @property
     def named_cutoffs(self) -> list[int | None]:
         """The cutoffs of the reported scores; none if they are unknown."""
-        return list(dict.fromkeys(cutoff for each in self.evidence for cutoff in each.cutoff))
+        cutoffs = chain.from_iterable(reported.cutoff for reported in self.evidence)
+        return list(dict.fromkeys(cutoffs))
 
     @property
     def asked_cutoffs(self) -> list[int | None]:
@@ -17148,29 +17578,33 @@ class Searched(NamedTuple):
 
     def values_of(self, name: str) -> Sequence[Any]:
         """Return the values of an option to try."""
-        return (self.given[name],) if name in self.given else VALUES[name]
+        if name in self.given:
+            return (self.given[name],)
+        return VALUES[name]
 
     def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from the values of queries at these cutoffs.
+        """Return the means to compare with the evidence, from values of queries at these cutoffs.
 
         There is a row for each setting and a column for each evidence, none for values of queries.
         """
-        if self.of_queries is not None:
+        if self.reported_values is not None:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
         if self.named_cutoffs:
-            return means[[cutoffs.index(each.cutoff[0]) for each in self.evidence]][np.newaxis]
+            rows = [cutoffs.index(reported.cutoff[0]) for reported in self.evidence]
+            return means[rows][np.newaxis]
         return means[:, np.newaxis]
 
     def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
-        """Return which settings match all evidence, from the values of queries and `scores_of` these."""
-        if self.of_queries is not None:
-            tolerance = self.of_queries.exact if exact else None
-            return np.asarray(self.of_queries.near(values, tolerance).all(axis=1))
-        near = [
-            each.near(scores[:, at], each.exact if exact else None)
-            for at, each in enumerate(self.evidence)
-        ]
+        """Return which settings match all evidence, from the values of queries and their means."""
+        reported_values = self.reported_values
+        if reported_values is not None:
+            tolerance = reported_values.exact if exact else None
+            return np.asarray(reported_values.near(values, tolerance).all(axis=1))
+        near = []
+        for column, reported in enumerate(self.evidence):
+            tolerance = reported.exact if exact else None
+            near.append(reported.near(scores[:, column], tolerance))
         return np.asarray(np.all(near, axis=0))
 
 
@@ -17183,17 +17617,17 @@ class Matching(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> Matching:
-    """Return the conventions that match all evidence to all digits, else to those that 32 bits keep."""
-    tried, cutoffs = Tried(), searched.asked_cutoffs
+    """Return the conventions that match all evidence to all digits, else to those of 32 bits."""
+    tried = Tried()
+    cutoffs = searched.asked_cutoffs
+    measures = [result_name("nDCG", cutoff) for cutoff in cutoffs]
     exactly: list[str] = []
     nearly: list[str] = []
-    values_of: dict[str, int] = {}
+    hashes: dict[str, int] = {}
     for name in CONVENTIONS:
+        given = {**searched.given, "convention": name}
         try:
-            options = Options.parse(
-                measures=[result_name("nDCG", cutoff) for cutoff in cutoffs],
-                **{**searched.given, "convention": name},
-            )
+            options = Options.parse(measures=measures, **given)
             rankings = searched.read(options)
             with user_terms(rankings):
                 measured = measure_rankings(rankings, options)["nDCG"]
@@ -17206,9 +17640,9 @@ def matching_conventions(searched: Searched) -> Matching:
             exactly.append(name)
         if searched.matching(values, scores).all():
             nearly.append(name)
-        values_of[name] = hash_of(values)
+        hashes[name] = hash_of(values)
     names = exactly or nearly
-    distinct = {values_of[name] for name in names}
+    distinct = {hashes[name] for name in names}
     return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
 
 
@@ -17218,19 +17652,22 @@ def hash_of(values: Floats) -> int:
 
 
 def search(searched: Searched) -> "Matches":
-    """Try combinations of the options that are unknown, but only one of those that cannot differ here."""
+    """Try combinations of the unknown options, but only one of those that cannot differ here."""
     readings, without_score = _readings(searched)
-    longest = max((int(np.diff(each.rankings.offsets).max()) for each in readings), default=0)
+    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
+    longest = max(lengths, default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
     matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(math.prod(map(len, each.grid.values())) for each in readings)
+    total = len(cutoffs) * sum(reading.choices for reading in readings)
     with progress(total, "Searching", " options") as bar:
         for reading in readings:
             for scored in _scored_choices(searched, reading, cutoffs):
                 matches.add(scored)
                 bar.update(1)
     order = list(CONVENTIONS)
-    matches.found.sort(key=lambda match: (match.changes, order.index(match.combination.convention)))
+    matches.matching.sort(
+        key=lambda match: (match.changes, order.index(match.combination.convention))
+    )
     return matches
 
 
@@ -17241,6 +17678,11 @@ class _Reading(NamedTuple):
     matter: frozenset[str]  # the options that may change the nDCG of a query
     grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
     rankings: Rankings
+
+    @property
+    def choices(self) -> int:
+        """The number of choices of the options in the grid."""
+        return math.prod(map(len, self.grid.values()))
 
 
 class _Scored(NamedTuple):
@@ -17255,7 +17697,7 @@ class _Scored(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option that cannot read them."""
+    """Return the distinct readings of the rankings, and the error of each option that has none."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -17268,23 +17710,35 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
 
     for judged_only in searched.values_of("judged_only"):
         if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            # `judged_only` removes nothing.
             break
-        read_as = []
-        for score_dtype in (dtypes := searched.values_of("score_dtype")):
+        dtypes = searched.values_of("score_dtype")
+        read_in = []
+        for score_dtype in dtypes:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            if (rankings := read("score_dtype", chosen)) is not None:
-                read_as.append((chosen, rankings, len(rankings.queries_of_ties())))
+            rankings = read("score_dtype", chosen)
+            if rankings is not None:
+                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
-        same = len(read_as) == len(dtypes) and len({ties for *_, ties in read_as}) == 1
-        for chosen, rankings, ties in read_as[: 1 if same else None]:
-            negative = properties_of(rankings, None)["a negative relevance"]
-            idle = {"score_dtype": same, "ties": not ties, "negative_relevance": not negative.any()}
-            matter = {name for name in VALUES if name not in AVERAGING and not idle.get(name)}
-            grid = {
-                name: searched.values_of(name)[: None if name in matter else 1] for name in OF_DCG
-            }
+        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        if dtypes_are_alike:
+            del read_in[1:]
+        for chosen, rankings, ties in read_in:
+            matter = set(VALUES) - set(AVERAGING)
+            if dtypes_are_alike:
+                matter.discard("score_dtype")
+            if not ties:
+                matter.discard("ties")
+            if not properties_of(rankings, None)["a negative relevance"].any():
+                matter.discard("negative_relevance")
+            grid: dict[str, Sequence[Any]] = {}
+            for name in OPTIONS_OF_DCG:
+                values = searched.values_of(name)
+                if name not in matter:
+                    values = values[:1]
+                grid[name] = values
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [each for each in grid["ties"] if each != "docid"]
+                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
 
@@ -17294,45 +17748,47 @@ def _scored_choices(
 ) -> Iterator[_Scored]:
     """Yield the values of queries under each choice of the options that they depend on.
 
-    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG does
-    not depend on ties, so each is summed only once.
+    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG
+    does not depend on ties, so each is summed only once.
     """
-    every = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    *outer, orders = (reading.grid[name] for name in OF_DCG)
-    for choice in product(*outer):
-        chosen = {**reading.chosen, **dict(zip(OF_DCG, choice, strict=False))}
+    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    # The last of these options is `ties`, on which the ideal DCG does not depend.
+    *grid_of_ideal, orders = (reading.grid[name] for name in OPTIONS_OF_DCG)
+    for choice in product(*grid_of_ideal):
+        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
         try:
             options = Options.parse(k=1, **{**searched.given, **chosen})
         except ValueError:  # this discount does not allow this base of the logarithm
             continue
         ideals = {
-            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", of_ideal)
-            for ideal, of_ideal in cutoffs.items()
+            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
+            for ideal in cutoffs
         }
         if not any(ideals.values()):
             continue
         skipped, perfect = _skipped_and_perfect(searched, chosen)
         turned = sign(discounts(1, options.log_base, options.discount))
         for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", every)
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
             for ideal, idcg in ideals.items():
                 known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if known and (known == cutoffs[ideal] or not searched.named_cutoffs):
-                    above, below = (
-                        np.stack([sums[cutoff] for cutoff in known]) for sums in (dcg, idcg)
-                    )
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        values = ratio(
-                            above, below, negative=True, sign=turned, zero_division=np.nan
-                        )
-                    all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                    yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+                if not known:
+                    continue
+                if searched.named_cutoffs and known != cutoffs[ideal]:
+                    # All reported scores must match.
+                    continue
+                above = np.stack([dcg[cutoff] for cutoff in known])
+                below = np.stack([idcg[cutoff] for cutoff in known])
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                all_chosen = {**chosen, "ideal": ideal, "ties": ties}
+                yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
 
 
 def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query, at each cutoff at which these options have one."""
+    """Return the DCG or the ideal DCG of each query, at each cutoff that has one."""
     if not cutoffs:
         return {}
     names = [result_name(measure, cutoff) for cutoff in cutoffs]
@@ -17344,15 +17800,17 @@ def _sums_at(
         if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
             # It is the same at every cutoff.
             return {}
-        alone = (_sums_at(searched, chosen, measure, [cutoff]) for cutoff in cutoffs)
-        return {cutoff: sums for of_one in alone for cutoff, sums in of_one.items()}
+        known: dict[int | None, Floats] = {}
+        for cutoff in cutoffs:
+            known |= _sums_at(searched, chosen, measure, [cutoff])
+        return known
     return dict(zip(cutoffs, sums, strict=True))
 
 
 def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones count as perfect, according to `compute`."""
-    how = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **how})
+    """Return which queries are missing, and which empty ones `compute` counts as perfect."""
+    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    options = Options.parse(k=1, **{**searched.given, **chosen, **perfect_if_empty})
     rankings = searched.read(options)
     values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
     return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
@@ -17363,18 +17821,33 @@ _Averaging = tuple[float | str, str, set[str]]
 
 
 def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those that cannot differ."""
+    """Yield the ways to count empty and missing queries, but only one of those alike."""
     empty = np.isnan(scored.values)
     some_skipped = bool(scored.skipped.any())
-    all_empty = bool(empty[:, scored.skipped].all())
-    for at, missing in enumerate(searched.values_of("missing")[: None if some_skipped else 1]):
-        filled = bool((empty & ~scored.skipped if missing == "skip" else empty).any())
-        for zero in searched.values_of("zero_division")[: None if filled else 1]:
-            left_out = isinstance(zero, float) and math.isnan(zero)
-            skips = some_skipped and not (all_empty and left_out)
-            if skips or at == 0:
-                matter = {"zero_division": filled, "missing": skips}
-                yield zero, missing, {name for name, matters in matter.items() if matters}
+    skipped_are_empty = bool(empty[:, scored.skipped].all())
+    ways_of_missing = searched.values_of("missing")
+    if not some_skipped:
+        ways_of_missing = ways_of_missing[:1]
+    for missing in ways_of_missing:
+        filled = empty
+        if missing == "skip":
+            filled = empty & ~scored.skipped
+        some_filled = bool(filled.any())
+        fillings = searched.values_of("zero_division")
+        if not some_filled:
+            fillings = fillings[:1]
+        for zero in fillings:
+            leaves_out_empty = isinstance(zero, float) and math.isnan(zero)
+            missing_matters = some_skipped and not (skipped_are_empty and leaves_out_empty)
+            if not missing_matters and missing != ways_of_missing[0]:
+                # The first way has given the same.
+                continue
+            matter = set()
+            if some_filled:
+                matter.add("zero_division")
+            if missing_matters:
+                matter.add("missing")
+            yield zero, missing, matter
 
 
 class FoundOptions(NamedTuple):
@@ -17390,48 +17863,45 @@ class FoundOptions(NamedTuple):
 
 
 class Matches:
-    """The combinations that match, and the scores of all that were tried, without values of queries."""
+    """The combinations that match, and the scores of all that were tried."""
 
     def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
         self.searched = searched
         # options by which the rankings cannot be read, with the error of each
         self.without_score = without_score
-        self.found: list[FoundOptions] = []
+        self.matching: list[FoundOptions] = []
         self.tried = Tried()
         # the combination that gives most of the reported values of queries, and these queries
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
     def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the evidence, for each way to count empty and missing queries."""
+        """Compare values of queries with the evidence, in each way to average them."""
         searched = self.searched
         for averaging in _averagings(searched, scored):
             values = _averaged(scored, averaging)
             scores = searched.scores_of(values, scored.cutoffs)
             chosen = self._chosen(scored, averaging)
-            self.tried.add(
-                scores, _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
-            )
-            if searched.of_queries is not None:
-                self._keep_nearest(scored, chosen, values, searched.of_queries.near(values))
+            changes = _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
+            self.tried.add(scores, changes)
+            if searched.reported_values is not None:
+                agreeing = searched.reported_values.near(values)
+                self._keep_nearest(scored, chosen, values, agreeing)
             for row in np.flatnonzero(searched.matching(values, scores)).tolist():
-                of_row = values if searched.named_cutoffs else values[[row]]
-                combination = self._combination(scored, chosen, row, of_row)
-                self.found.append(FoundOptions(combination, hash_of(of_row)))
+                # With named cutoffs, one setting has a row for each of them.
+                matching_values = values if searched.named_cutoffs else values[[row]]
+                combination = self._combination(scored, chosen, row, matching_values)
+                self.matching.append(FoundOptions(combination, hash_of(matching_values)))
 
     def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
         """Return the options that were chosen and may change a value."""
         zero, missing, matter = averaging
         options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        names = scored.matter | matter
-        return {
-            name: value
-            for name, value in options.items()
-            if name in names and name not in self.searched.given
-        }
+        names = (scored.matter | matter) - self.searched.given.keys()
+        return {name: value for name, value in options.items() if name in names}
 
     def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
-        """Return for each setting 1 if it has another cutoff than the one that was asked for, else 0."""
+        """Return 1 for each setting with another cutoff than the one that was asked for, else 0."""
         if self.searched.named_cutoffs:
             return np.zeros(settings, np.int64)
         return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
@@ -17447,16 +17917,18 @@ class Matches:
     def _combination(
         self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
     ) -> Combination:
-        """Return a combination as changes of the convention that differs from it in the fewest options."""
-        named, given = self.searched.named_cutoffs, self.searched.given
-        k: Any = scored.cutoffs[row] if len(named) <= 1 else named
+        """Return a combination as changes of the convention that differs in the fewest options."""
+        searched = self.searched
         convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
         usual = _options_of(convention)
         changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
-        if k not in (self.searched.asked_cutoffs, *self.searched.asked_cutoffs):
-            changed["k"] = k
-        score = float(means_of(values, self.searched.weight)[0])
-        return Combination(convention, changed, score, {**given, "k": k})
+        k: Any = searched.named_cutoffs
+        if len(k) <= 1:
+            k = scored.cutoffs[row]
+            if k not in searched.asked_cutoffs:
+                changed["k"] = k
+        score = float(means_of(values, searched.weight)[0])
+        return Combination(convention, changed, score, {**searched.given, "k": k})
 
 
 @cache
@@ -17469,19 +17941,24 @@ def _options_of(convention: str) -> dict[str, str]:
 @cache
 def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
     """Return for each convention 1 if an option has another value there, else 0."""
-    return np.array([_options_of(each)[name] != value for each in CONVENTIONS], np.int64)
+    differs = [_options_of(convention)[name] != value for convention in CONVENTIONS]
+    return np.array(differs, np.int64)
 
 
 def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options each convention differs."""
-    none = np.zeros(len(CONVENTIONS), np.int64)
-    return sum((_explanations_search_differing(name, repr(value)) for name, value in chosen.items()), none)
+    changes = np.zeros(len(CONVENTIONS), np.int64)
+    for name, value in chosen.items():
+        changes = changes + _explanations_search_differing(name, repr(value))
+    return changes
 
 
 def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
     """Return the values that count in the mean: nan for a query that does not count."""
     zero, missing, _ = averaging
-    empty = scored.perfect.astype(np.float64) if isinstance(zero, str) else zero
+    empty: Any = zero
+    if zero == PERFECT_IF_EMPTY:
+        empty = scored.perfect.astype(np.float64)
     averaged = np.where(np.isnan(scored.values), empty, scored.values)
     if missing == "skip":
         averaged[:, scored.skipped] = np.nan
@@ -17489,9 +17966,9 @@ def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of those that count the same ranks.
+    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
 
-    The caller's comes first, then those next to it, the usual ones, and all cutoffs of short rankings.
+    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
     """
 
     def has_ideal(cutoff: int | None) -> bool:
@@ -17501,14 +17978,24 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
             return False
         return True
 
-    if named := searched.named_cutoffs:
-        return named if all(map(has_ideal, named)) else []
+    named = searched.named_cutoffs
+    if named:
+        if not all(map(has_ideal, named)):
+            return []
+        return named
     k = searched.k
-    near = [None] if k is None else [cutoff for cutoff in (k, k + 1, k - 1) if cutoff > 0]
-    of_short = range(1, SHORT_RANKING + 1) if longest <= SHORT_RANKING else ()
-    cutoffs = list(filter(has_ideal, dict.fromkeys([*near, *USUAL_CUTOFFS, *of_short])))
+    candidates: list[int | None] = [k]
+    if k is not None:
+        candidates.append(k + 1)
+        if k > 1:
+            candidates.append(k - 1)
+    candidates += USUAL_CUTOFFS
+    if longest <= SHORT_RANKING:
+        candidates += range(1, SHORT_RANKING + 1)
+    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
     if ideal == "full":
         return cutoffs
+    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
     whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
     return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
 
@@ -17549,64 +18036,78 @@ class SlipSearch:
 
     def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
         # as_given: the scores before they were read as percentages
-        self.searched, self.as_given = searched, searched._replace(evidence=as_given)
+        self.searched = searched
+        self.as_given = searched._replace(evidence=as_given)
         self.tried = Tried()
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = {
-            name: value for name, value in searched.given.items() if name != "score_order"
-        }
         options = Options.parse(k=searched.k, **searched.given)
+        # rankings are in descending order in any case, but ids have the scores of the input
+        self.given = dict(searched.given)
+        self.given.pop("score_order", None)
         if options.labels is not None:  # the relevances in rankings are the gains of labels
             self.given |= {name: options.scoring[name] for name in OF_GAINS}
         rankings = searched.read(options)
+        # Ids have the values of the input, before these options change them.
         by_ids = (
             options.score_order == "descending"
             and options.labels is None
             and have_ids(inputs)
             and searched.given.get("ignore_index") is None
         )
-        is_small = len(rankings.relevance) <= MOST_DOCUMENTS
-        self.queries = [
-            Queries(
-                queries_by_ids(inputs, rankings.names(), k) if by_ids else queries_of(rankings, k)
-            )
-            for k in (searched.asked_cutoffs if is_small else [])
-        ]
+        self.queries: list[Queries] = []  # at each cutoff
+        if len(rankings.relevance) > MOST_DOCUMENTS:
+            return
+        for k in searched.asked_cutoffs:
+            if by_ids:
+                self.queries.append(Queries(queries_by_ids(inputs, rankings.names(), k)))
+            else:
+                self.queries.append(Queries(queries_of(rankings, k)))
 
     def found(self) -> list[FoundSlip]:
-        """Return the slips that give the reported scores, except those that equal an option of `compute`.
+        """Return the slips that give the reported scores, except those that equal an option.
 
-        If none does so with the discounts of conventions, the others that have a name are tried on values
-        of queries or several scores; a single score would match many of these by chance.
+        If none does so with the discounts of conventions, the others that have a name are tried on
+        values of queries or several scores; a single score would match many of these by chance.
         """
-        slips = [*self._found({})]
-        is_enough = len(self.queries) > 1 or self.searched.of_queries is not None
+        slips = list(self._matching({}))
+        is_enough = len(self.queries) > 1 or self.searched.reported_values is not None
         if not slips and is_enough and "discount" not in self.given:
-            slips = [each for discount in DISCOUNTS for each in self._found({"discount": discount})]
-        return sorted(slips, key=lambda found: found.changes)
+            for discount in DISCOUNTS:
+                slips += self._matching({"discount": discount})
+        return sorted(slips, key=lambda slip: slip.changes)
 
-    def _found(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        """Yield each slip that gives the scores, on the convention that needs the fewest changes."""
-        without = {
+    def _matching(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
+        """Yield the slips that give the scores, each on the convention that needs least changes."""
+        without_slip = {
             convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
         }
         slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
         for slip in tracked(slips, "Trying", " slips"):
-            found: list[FoundSlip] = []
+            matches: list[FoundSlip] = []
             for convention in TRIED_ON:
                 for zero, values in self._values(slip, convention, discount):
-                    usual = without[convention].get(zero)
+                    usual = without_slip[convention].get(zero)
                     if usual is not None and hash_of(values) == hash_of(usual):
                         continue  # the slip changes nothing
-                    changed = {**discount, **({} if zero is None else {"zero_division": zero})}
-                    scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
-                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
-                    gives = self.searched.matching(values, scores).all()
-                    if gives or self.as_given.matching(values, scores).all():
-                        score = partial(self.score, slip)
-                        own = hash_of(values)
-                        found.append(FoundSlip(slip, convention, changed, not gives, own, score))
-            yield from sorted(found, key=lambda each: each.changes)[:1]
+                    changed: dict[str, Any] = dict(discount)
+                    if zero is not None:
+                        changed["zero_division"] = zero
+                    match = self._match(slip, convention, changed, values)
+                    if match is not None:
+                        matches.append(match)
+            if matches:
+                yield min(matches, key=lambda match: match.changes)
+
+    def _match(
+        self, slip: Slip, convention: str, changed: dict[str, Any], values: Floats
+    ) -> FoundSlip | None:
+        """Compare the values that a slip gives with the evidence; None if they do not match."""
+        scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
+        self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
+        matches = bool(self.searched.matching(values, scores).all())
+        if not matches and not self.as_given.matching(values, scores).all():
+            return None
+        score = partial(self.score, slip)
+        return FoundSlip(slip, convention, changed, not matches, hash_of(values), score)
 
     def score(self, slip: Slip, options: Options) -> float:
         """Return the score with a slip, under some options, at the first cutoff."""
@@ -17640,16 +18141,16 @@ class SlipSearch:
         if "zero_division" in self.given or not empty.any():
             yield None, values
             return
-        usual, missing = (
-            self.given.get(name, getattr(CONVENTIONS[convention], name)) for name in AVERAGING
-        )
-        if missing == "skip":
+        defaults = CONVENTIONS[convention]
+        if self.given.get("missing", defaults.missing) == "skip":
+            # Missing queries have no value, whatever that of empty ones is.
             empty &= ~np.isnan(scores(0.0))
+        usual: Any = defaults.zero_division
         for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
             yield None if zero == usual else zero, np.where(empty, zero, values)
 
 
-# ndcg/explanations/explanation.py: Find the convention that gives a score: score the rankings under all of them, and explain their differences.
+# ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_CAUSES = 5  # combinations, slips and queries
@@ -17689,13 +18190,13 @@ class Verdict(NamedTuple):
     """What reported scores tell about their definition.
 
     Attributes:
-        kind: "conventions" if they are those of conventions; "cause" if no convention gives them, but
-            something else does; "unknown" if chance does as well, or nothing gives them.
-        fits: what gives them: conventions, or options and slips; for a cause only those with the fewest
-            changes of a convention.
+        kind: "conventions" if they are those of conventions; "cause" if no convention gives them,
+            but something else does; "unknown" if chance does as well, or nothing gives them.
+        fits: what gives them: conventions, or options and slips; for a cause only those with the
+            fewest changes of a convention.
         settings: how many of these give different values to some query.
-        by_chance: how many settings with so few changes would give the scores by chance; for an unknown
-            cause, how many of all settings that were tried.
+        by_chance: how many settings with so few changes would give the scores by chance; for an
+            unknown cause, how many of all settings that were tried.
         decide: what would decide, in a sentence; empty if it is decided.
     """
 
@@ -17711,35 +18212,37 @@ class Explanation(Readable):
     """The score of rankings under every convention, and why two of these scores differ.
 
     Attributes:
-        signature: the signature of the first convention or combination that `answer` names, else of the
-            second in `between` if it was given. Without a reported score, the signature of the first
-            convention that has a score; empty if nothing is named, or only a slip is.
+        signature: the signature of the first convention or combination that `answer` names, else
+            of the second in `between` if it was given. Without a reported score, the signature of
+            the first convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the score under each convention, by its name; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
-        answer: what the reported scores tell: these conventions, another cause, or that it is unknown.
+        answer: what the reported scores tell: these conventions, another cause, or that it is
+            unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
         subject: the beginning of a sentence on whose scores these are.
-        combinations: options that give the reported scores, if no convention does; those that change the
-            fewest options of a convention come first.
+        combinations: options that give the reported scores, if no convention does; those that
+            change the fewest options of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have no
-            score under them, each with the error.
+        without_score: options that were not tried, such as `ties=docid`, because the rankings have
+            no score under them, each with the error.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many of all settings that were tried would match by chance: conventions if one
-            matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, each with a convention,
-            and with `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives all.
+        by_chance: how many of all settings that were tried would match by chance: conventions if
+            one matches, else combinations and slips.
+        slips: known slips that give the reported scores, if no convention does, each with a
+            convention, and with `zero_division` if that differs from the convention's.
+        nearest: the combination that gives most of the reported values of queries, if nothing gives
+            all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
-        between: the two conventions with the difference that `choices` explain; the second "with a slip"
-            if a slip is named as the cause.
-        choices: the options in which they differ, and the slip, with their effects, which add up to the
-            difference.
+        between: the two conventions with the difference that `choices` explain; the second "with a
+            slip" if a slip is named as the cause.
+        choices: the options in which they differ, and the slip, with their effects, which add up to
+            the difference.
         notes: sentences with further facts for the reader.
     """
 
@@ -17769,94 +18272,109 @@ class Explanation(Readable):
     def _tables(self) -> list[Table]:
         tables = [table_of_conventions({"": self})]
         if self.between is not None:
-            header = ["choice", *self.between, "effect"]
-            rows = [
-                [name, *map(_choice_text(name), both), number_text(effect, sign="+")]
-                for name, *both, effect in self.choices
-            ]
-            effects = sum(choice.effect for choice in self.choices)
-            tables.append([header, *rows, ["total", "", "", number_text(effects, sign="+")]])
+            rows = [["choice", *self.between, "effect"]]
+            for name, before, after, effect in self.choices:
+                texts = [_choice_text(name, before), _choice_text(name, after)]
+                rows.append([name, *texts, number_text(effect, sign="+")])
+            total = sum(choice.effect for choice in self.choices)
+            rows.append(["total", "", "", number_text(total, sign="+")])
+            tables.append(rows)
         return tables
 
     def _remarks(self) -> list[str]:
+        return list(map(Message, self._sentences()))
+
+    def _sentences(self) -> Iterator[str]:
+        answer = self.answer
+        if answer is not None:
+            yield from self._conclusion(answer)
+            if not self.matches:
+                yield from self._not_tried()
+                yield from self._nearest()
+        if self.percent and self.got is not None:
+            percentage = f"{100 * self.got:g}% is {self.got:g}"
+            yield f"Your score was read as a percentage: {percentage}."
+        yield from self.notes
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
-        errors = [
-            f"No score under {enumerated(names)}: {marked(error)}."
-            for error, names in conventions.items()
-        ]
-        percent = []
-        if self.percent and self.got is not None:
-            read = f"{100 * self.got:g}% is {self.got:g}"
-            percent = [f"Your score was read as a percentage: {read}."]
-        return list(map(Message, [*self._conclusion(), *percent, *self.notes, *errors]))
+        for error, names in conventions.items():
+            yield f"No score under {enumerated(names)}: {marked(error)}."
 
-    def _conclusion(self) -> Iterator[str]:
+    def _conclusion(self, answer: Verdict) -> Iterator[str]:
         """Yield sentences on the conventions, options or slips that give the score."""
-        if (answer := self.answer) is None:
-            return
         names = enumerated([fit.definition for fit in answer.fits])
-        chance = f"chance alone gives {_count_text(answer.by_chance)}"
         if answer.kind == "conventions":
             yield f"{self.subject} {names}."
-        elif answer.kind == "cause":
-            yield from self._ways("gives")
+            return
+        if answer.kind == "cause":
+            yield from self._ways(answer, "gives")
             yield from self._certainty(answer)
-        elif self.matches:
+            return
+        chance = f"chance alone gives {_count_text(answer.by_chance)}"
+        if self.matches:
             fit = "fits" if len(self.matches) == 1 else "fit"
-            which = f"It cannot be told which convention gives {self.reported}"
-            yield f"{which}: {names} {fit}, {chance}."
+            unknown = f"It cannot be told which convention gives {self.reported}"
+            yield f"{unknown}: {names} {fit}, {chance}."
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
             yield answer.decide
-            yield from self._ways("would give")
+            yield from self._ways(answer, "would give")
         else:
             name, number = self._nearest_first()[0]
-            yield f"No convention gives {self.reported}; the nearest is {name}, {number_text(number)}."
+            nearest = f"the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}; {nearest}."
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
-        if not self.matches:
-            yield from self._not_tried()
-            yield from self._nearest()
 
-    def _ways(self, gives: str) -> Iterator[str]:
+    def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         """Yield a sentence for each of the first definitions that give the score."""
-        for at, fit in enumerate(self.answer.fits[:SHOWN_CAUSES] if self.answer else ()):
-            details = f": {fit.slip}" if fit.slip else f" ({marked(fit.options)})"
-            yield f"{marked(fit.definition)} {gives} {'it' if at else self.reported}{details}."
+        what = self.reported
+        for fit in answer.fits[:SHOWN_CAUSES]:
+            if fit.slip:
+                details = f": {fit.slip}"
+            else:
+                details = f" ({marked(fit.options)})"
+            yield f"{marked(fit.definition)} {gives} {what}{details}."
+            what = "it"
 
     def _certainty(self, answer: Verdict) -> Iterator[str]:
         """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            yield f"{answer.settings:,} of these have different values for some query. {answer.decide}"
+            different = f"{answer.settings:,} of these have different values for some query"
+            yield f"{different}. {answer.decide}"
         elif len(answer.fits) > 1:
-            yield "These give the same value for every query, so the queries do not distinguish them."
+            same = "These give the same value for every query"
+            yield f"{same}, so the queries do not distinguish them."
         others = len(self.combinations) + len(self.slips) - len(answer.fits)
         if others:
             fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            yield f"With more changes, {fit}; of all, chance alone gives {_count_text(self.by_chance)}."
+            chance = f"of all, chance alone gives {_count_text(self.by_chance)}"
+            yield f"With more changes, {fit}; {chance}."
 
     def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
-            is_shown_below = error in self.errors.values()
-            reason = "" if is_shown_below else f": {marked(error)}"
             words = mark(*option.split("="), said=option)
-            yield f"Combinations with {words} have no score{reason}."
+            sentence = f"Combinations with {words} have no score"
+            if error not in self.errors.values():
+                # else another sentence gives it as the reason
+                sentence += f": {marked(error)}"
+            yield f"{sentence}."
 
     def _nearest(self) -> Iterator[str]:
-        if self.nearest is not None:
-            some = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-            more = ", …" if len(self.disagreeing) > SHOWN_CAUSES else ""
-            count = len(self.disagreeing)
-            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            nearest = marked(self.nearest)
-            yield f"The nearest combination is {nearest}: {differ} from it: {some}{more}."
-            yield from self.in_common
+        if self.nearest is None:
+            return
+        count = len(self.disagreeing)
+        queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+        if count > SHOWN_CAUSES:
+            queries += ", …"
+        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+        yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+        yield from self.in_common
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions that match first, the others by distance from the reported score.
@@ -17870,25 +18388,29 @@ class Explanation(Readable):
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
 
     def _cell(self, convention: str, shows_difference: bool) -> list[str]:
-        """Return the score under a convention as tables show it, with its difference if it is shown."""
-        score, matches = self.scores[convention], convention in self.matches
-        if not shows_difference or score is None or self.got is None:
-            return [f"{number_text(score)} (match)" if matches else number_text(score)]
-        difference = number_text(score - self.got, sign="+")
-        return [number_text(score), difference, "match" if matches else ""]
+        """Return the score under a convention as tables show it, perhaps with its difference."""
+        score = self.scores[convention]
+        text = number_text(score)
+        matches = convention in self.matches
+        if shows_difference and score is not None and self.got is not None:
+            difference = number_text(score - self.got, sign="+")
+            return [text, difference, "match" if matches else ""]
+        if matches:
+            return [f"{text} (match)"]
+        return [text]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the explanation in JSON types; what JSON has no type for, such as nan, becomes a string."""
+        """Return the explanation in JSON types; others, such as nan, become strings."""
         values: dict[str, Any] = without_nan(vars(self), str)
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for the score under each convention, filled if it is yours."""
+        """Return a Matplotlib figure: a dot for each convention's score, filled if it is yours."""
         known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for at, (name, number) in enumerate(known):
+        for row, (name, number) in enumerate(known):
             inside = "C0" if name in self.matches else axes.get_facecolor()
-            axes.plot(number, at, "o", color="C0", markerfacecolor=inside)
+            axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
         axes.set_xlabel(self.measure)
@@ -17902,35 +18424,46 @@ class Explanation(Readable):
 def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
     """Return a table with a row for each value, with its conventions, and a column for each run.
 
-    The header names the runs; the column of a run without a name has the name of the measure. A single
-    run has its differences from a reported score beside it.
+    The header names the runs; the column of a run without a name has the name of the measure. A
+    single run has its differences from a reported score beside it.
     """
     first, *others = explanations.values()
     shows_differences = first.got is not None and not others
-    header = ["conventions", *(name or first.measure for name in explanations)]
-    table = [[*header, "difference from yours", ""] if shows_differences else header]
-    names = dict.fromkeys(
-        [name for each in explanations.values() for name, _ in each._nearest_first()]
-    )
-    rows: dict[tuple[Any, ...], list[str]] = {}
-    for name in names:
-        cells = [each._cell(name, shows_differences) for each in explanations.values()]
-        rows.setdefault(tuple(chain.from_iterable(cells)), []).append(name)
-    return [*table, *([", ".join(names), *cells] for cells, names in rows.items())]
+    header = ["conventions"]
+    for run in explanations:
+        header.append(run or first.measure)
+    if shows_differences:
+        header += ["difference from yours", ""]
+    conventions: dict[str, None] = {}
+    for explanation in explanations.values():
+        conventions |= dict.fromkeys(name for name, _ in explanation._nearest_first())
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for convention in conventions:
+        cells: list[str] = []
+        for explanation in explanations.values():
+            cells += explanation._cell(convention, shows_differences)
+        rows.setdefault(tuple(cells), []).append(convention)
+    return [header, *([", ".join(names), *cells] for cells, names in rows.items())]
 
 
-def _choice_text(name: str) -> Callable[[Any], str]:
-    """Return how to write the value of a choice."""
-    return empty_text if name == "zero_division" else str
+def _choice_text(name: str, value: Any) -> str:
+    if name == "zero_division":
+        return empty_text(value)
+    return str(value)
 
 
 def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits."""
-    return f"{count:,.0f}" if count >= 10 else f"{count:.2g}"
+    """Return an expected number of settings, with two digits at least."""
+    if count >= 10:
+        return f"{count:,.0f}"
+    return f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
-    return f"{convention}{',' * (',' in convention)} with a slip"
+    if "," in convention:
+        # The options that differ follow the name after a comma.
+        return f"{convention}, with a slip"
+    return f"{convention} with a slip"
 
 
 def explain(
@@ -17948,47 +18481,46 @@ def explain(
     fields: Any = None,
     **options: Unpack[ExplainOptions],
 ) -> Explanation:
-    """Find the conventions that give a score: score rankings under all of them, and show which options matter.
+    """Find the conventions that give a score, and show which options matter.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
-        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must be, so pass "0.5920"
-            as a string to keep the last 0. Or scores at several cutoffs, `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the
-            value of each query, in order, by id, as `{query: {measure: value}}`, or in a file, such as the output of
-            trec_eval -q or ndcg score -q.
+        got: the nDCG to find, from 0 to 1 or in percent. Its digits decide how close a match must
+            be, so pass "0.5920" as a string to keep the last 0. Or scores at several cutoffs,
+            `{"nDCG@5": 0.31, "nDCG@10": 0.283}`; or the value of each query, in order, by id, as
+            `{query: {measure: value}}`, or in a file, such as the output of trec_eval -q or
+            ndcg score -q.
         k: the cutoff; by default that of `got` if it has one, else the whole list.
-        between: two conventions; explain the difference between them. By default scikit-learn's (or the first one that
-            has a score) and the one that gives the reported score, or else the first slip that does.
-        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
+        between: two conventions; explain the difference between them. By default scikit-learn's
+            (or the first one that has a score) and the one that gives the reported score, or else
+            the first slip that does.
+        sample_weight: one weight per query for the mean, in the order of the references or as
+            `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         fields: as in `compute`.
-        **options: options of `compute` that are known of the score; they apply under every convention.
+        **options: options of `compute` that are known of the score; they apply under every
+            convention.
 
     Raises:
-        ValueError: as in `compute`, for an error under every convention; `got` is not a score; `between` has an
-            unknown convention, or one without a score.
+        ValueError: as in `compute`, for an error under every convention; `got` is not a score;
+            `between` has an unknown convention, or one without a score.
 
     >>> scores, relevance = [[.5, .5, .2], [.9, .8, .7]], [[1, 0, 0], [0, 0, 0]]
-    >>> found = explain(predictions=scores, references=relevance, got=0.9077)
-    >>> found.matches, str(found.combinations[0])
+    >>> explanation = explain(predictions=scores, references=relevance, got=0.9077)
+    >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    reported = None if got is None else Reported.read(got, k)
-    k = k if reported is None else reported.k
-    pair: tuple[str, str] | None = None
+    reported = None
+    if got is not None:
+        reported = Reported.read(got, k)
+        k = reported.k
+    pair = None
     if between is not None:
-        if not isinstance(between, (list, tuple)) or len(between) != 2:
-            raise InputError(
-                f"{mark('between')} must be the names of two conventions; got {shown(between)}"
-            )
-        pair = (
-            choice("between", between[0], tuple(CONVENTIONS)),
-            choice("between", between[1], tuple(CONVENTIONS)),
-        )
+        pair = _two_conventions(between)
     parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
     if len(parsed.cutoffs) > 1:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
@@ -17999,27 +18531,12 @@ def explain(
         ),
     )
     scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    rankings = next(iter(scorer.rankings.values()))
-    unmatched = rankings.unmatched
-    missing = int(rankings.missing.sum())
-    if unmatched:
-        warn_of_predictions(unmatched)
-    elif rankings.place is not None and are_mostly_missing(missing, rankings.queries, parsed):
-        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
-    scores: dict[str, float | None] = {}
-    errors: dict[str, str] = {}
-    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
-        try:
-            scores[name] = scorer.score(scorer.options_of(name))
-        except ValueError as error:
-            scores[name], errors[name] = None, Message(marked(error))
-    if all(score is None for score in scores.values()):
-        raise InputError(marked(next(iter(errors.values()))))
+    notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
-    notes = (f"{unmatched[0].upper()}{unmatched[1:]}.",) if unmatched else ()
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
     slip = None
@@ -18029,26 +18546,26 @@ def explain(
     answer = explanation.answer
     if pair is None and answer is not None and answer.kind == "conventions":
         # the match that differs in the fewest choices
-        pair = (
-            first,
-            min(
-                explanation.matches,
-                key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
-            ),
+        nearest = min(
+            explanation.matches,
+            key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
         )
+        pair = (first, nearest)
+    signature = explanation.signature
     if pair is not None:
-        end, slip = scorer.options_of(pair[1]), None
-        signature = explanation.signature if explanation.matches else end.signature(**scorer.given)
+        slip = None
+        end = scorer.options_of(pair[1])
+        if not explanation.matches:
+            signature = end.signature(**scorer.given)
     elif slip is not None:
-        pair, signature = (first, _with_a_slip(str(slip))), explanation.signature
+        pair = (first, _with_a_slip(str(slip)))
         end = scorer.options_of(slip.convention, **slip.changed)
     if pair is None or pair[0] == pair[1]:
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except (
-        ValueError
-    ) as error:  # raised by a mixture of their options, such as ties by id among scores in 32 bits
+    except ValueError as error:
+        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
         if between is None:
             return explanation
         both = f"some options of {pair[0]} with others of {pair[1]} have no score"
@@ -18056,11 +18573,56 @@ def explain(
     return replace(explanation, signature=signature, between=pair, choices=choices)
 
 
+def _two_conventions(between: Any) -> tuple[str, str]:
+    if not isinstance(between, (list, tuple)) or len(between) != 2:
+        raise InputError(
+            f"{mark('between')} must be the names of two conventions; got {shown(between)}"
+        )
+    first, second = between
+    known = tuple(CONVENTIONS)
+    return choice("between", first, known), choice("between", second, known)
+
+
+def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
+    """Warn of predictions that do not belong to the references; return a note on ids."""
+    missing = int(rankings.missing.sum())
+    unmatched = rankings.unmatched
+    if unmatched:
+        warn_of_predictions(unmatched)
+        return (f"{unmatched[0].upper()}{unmatched[1:]}.",)
+    if rankings.place is not None and are_mostly_missing(missing, rankings.queries, options):
+        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
+    return ()
+
+
+def _scores_of_conventions(
+    scorer: "_Scorer",
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return the score under each convention, None for an error, and the errors.
+
+    Raises:
+        ValueError: no convention gives a score.
+    """
+    scores: dict[str, float | None] = {}
+    errors: dict[str, str] = {}
+    for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
+        try:
+            scores[name] = scorer.score(scorer.options_of(name))
+        except ValueError as error:
+            scores[name] = None
+            errors[name] = Message(marked(error))
+    if len(errors) == len(scores):
+        raise InputError(marked(next(iter(errors.values()))))
+    return scores, errors
+
+
 class _Scorer:
     """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
-        self.inputs, self.k, self.options = inputs, k, options
+        self.inputs = inputs
+        self.k = k
+        self.options = options
         (self.cutoff,) = Options.parse(k=k).cutoffs
         self.given = {
             "weighted": inputs.sample_weight is not None,
@@ -18102,28 +18664,25 @@ class _Scorer:
     def choices(
         self, before: Options, after: Options, slip: FoundSlip | None = None
     ) -> tuple[Choice, ...]:
-        """Return the choices in which two conventions differ, the slip among them, with their effects."""
-        values = {
-            name: (getattr(before, name), getattr(after, name))
-            for name in _explanations_explanation_differing(before, after)
-        }
+        """Return the choices in which two conventions differ, the slip among them."""
+        values = {}
+        for name in _explanations_explanation_differing(before, after):
+            values[name] = (getattr(before, name), getattr(after, name))
         if slip is not None:
             values["slip"] = ("none", slip.slip.name)
 
         def score(changed: Sequence[str]) -> float:
-            options = replace(
-                before, **{name: values[name][1] for name in changed if name != "slip"}
-            )
-            return (
-                slip.score(options)
-                if slip is not None and "slip" in changed
-                else self.score(options)
-            )
+            new_values = {name: values[name][1] for name in changed if name != "slip"}
+            options = replace(before, **new_values)
+            if slip is not None and "slip" in changed:
+                return slip.score(options)
+            return self.score(options)
 
-        return tuple(
-            Choice(name, *both, _shapley_value(name, list(values), score))
-            for name, both in values.items()
-        )
+        choices = []
+        for name, (value_before, value_after) in values.items():
+            effect = _shapley_value(name, list(values), score)
+            choices.append(Choice(name, value_before, value_after, effect))
+        return tuple(choices)
 
     def read(self, options: Options) -> Rankings:
         """Return the rankings as some options read them; each reading is done once."""
@@ -18141,21 +18700,23 @@ def _explanations_explanation_differing(before: Options, after: Options) -> list
 def _shapley_value(
     name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
 ) -> float:
-    """Return the Shapley value of a choice: the effect of changing it, averaged over all orders of changing them."""
-    others = [each for each in names if each != name]
-    return math.fsum(
-        (score([*changed, name]) - score(changed)) / (len(names) * math.comb(len(others), size))
-        for size in range(len(names))
-        for changed in combinations(others, size)
-    )
+    """Return the Shapley value of a choice: its effect, averaged over all orders of changes."""
+    others = [other for other in names if other != name]
+    effects = []
+    for size in range(len(names)):
+        # In as many of all orders, exactly these others are changed before it.
+        orders = len(names) * math.comb(len(others), size)
+        for changed in combinations(others, size):
+            effects.append((score([*changed, name]) - score(changed)) / orders)
+    return math.fsum(effects)
 
 
 def _with_matches(
     explanation: Explanation, scorer: _Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
-    """Return an explanation with what gives the reported scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
-    Also return the slip that is named as the cause, if one is.
+    What gives them are conventions, else options and slips. The slip is None if none is named.
     """
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
     evidence = reported.evidence(rankings)
@@ -18200,45 +18761,54 @@ def _with_causes(
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    found, as_given = search(searched), reported.as_given()
+    matches = search(searched)
+    as_given = reported.as_given()
     evidence = searched.evidence
     slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
     slips = slip_search.found()
-    if not found.found and slips and all(slip.as_given for slip in slips):
+    if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
             explanation, got=as_given.score, percent=False, reported=as_given.words
         )
     # Of those with as many changes, combinations come first.
-    every: list[FoundOptions | FoundSlip] = sorted(
-        [*found.found, *slips], key=lambda fit: fit.changes
-    )
-    simplest = [fit for fit in every if fit.changes == every[0].changes]
+    fits: list[FoundOptions | FoundSlip] = [*matches.matching, *slips]
+    fits.sort(key=lambda fit: fit.changes)
 
     def by_chance(most: float = math.inf) -> float:
-        return sum(tried.by_chance(evidence, most) for tried in (found.tried, slip_search.tried))
+        combinations_by_chance = matches.tried.by_chance(evidence, most)
+        return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    expected = by_chance(simplest[0].changes) if simplest else 0.0
-    is_told = bool(simplest) and expected <= UNLIKELY
-    fits = simplest if is_told else every
+    is_told = False
+    expected = by_chance_of_all = by_chance()
+    if fits:
+        fewest = fits[0].changes
+        by_chance_of_simplest = by_chance(fewest)
+        is_told = by_chance_of_simplest <= UNLIKELY
+        if is_told:
+            fits = [fit for fit in fits if fit.changes == fewest]
+            expected = by_chance_of_simplest
     settings = len({fit.values for fit in fits})
-    decide = _what_would_decide(evidence)
     if not fits:
         decide = "Were other queries or documents scored, weighted or excluded?"
+    elif is_told and settings == 1:
+        decide = ""
+    else:
+        decide = _what_would_decide(evidence)
     explanation = replace(
         explanation,
-        combinations=tuple(match.combination for match in found.found),
-        distinct=len({match.values for match in found.found}),
-        tried=len(found.tried),
-        without_score=found.without_score,
-        by_chance=by_chance(),
+        combinations=tuple(match.combination for match in matches.matching),
+        distinct=len({match.values for match in matches.matching}),
+        tried=len(matches.tried),
+        without_score=matches.without_score,
+        by_chance=by_chance_of_all,
         slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
         answer=Verdict(
             kind="cause" if is_told else "unknown",
             fits=tuple(map(_cause_of, fits)),
             settings=settings,
-            by_chance=expected if is_told else by_chance(),
-            decide="" if is_told and settings == 1 else decide,
+            by_chance=expected,
+            decide=decide,
         ),
     )
     if is_told and isinstance(fits[0], FoundSlip):
@@ -18246,31 +18816,32 @@ def _with_causes(
     if is_told and isinstance(fits[0], FoundOptions):
         options = Options.parse(**fits[0].combination.options)
         return replace(explanation, signature=options.signature(**scorer.given)), None
-    if not fits and found.nearest is not None and found.agreeing is not None:
-        ids, differing = rankings.names(), ~found.agreeing
-        properties = properties_of(rankings, found.nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(found.nearest))
+    if not fits and matches.nearest is not None and matches.agreeing is not None:
+        names = rankings.names()
+        differing = ~matches.agreeing
+        properties = properties_of(rankings, matches.nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(matches.nearest))
         explanation = replace(
             explanation,
-            nearest=found.nearest,
-            disagreeing=tuple(ids[at] for at in np.flatnonzero(differing)),
+            nearest=matches.nearest,
+            disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
             in_common=tuple(map(Message, common)),
         )
     return explanation, None
 
 
-def _cause_of(found: FoundOptions | FoundSlip) -> Cause:
+def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
     """Return what gives the reported scores, in words."""
-    if isinstance(found, FoundSlip):
-        return Cause(Message(_with_a_slip(marked(found))), slip=found.slip.name)
-    combination = found.combination
+    if isinstance(fit, FoundSlip):
+        return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
+    combination = fit.combination
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))
 
 
 def _what_would_decide(evidence: Sequence[Evidence]) -> str:
-    if evidence[0].of_queries:
+    if evidence[0].by_query:
         return "More digits, or the values of more queries, would decide."
     if len(evidence) > 1:
         return "More digits, or the value of each query, would decide."
@@ -18287,18 +18858,17 @@ TINY = 2.0**-511
 LIGHTEST = 1e-12
 # With fewer queries, intervals cover less often than their level (benchmarks/SIMULATIONS.md).
 FEW = 10
-# With up to EXACT queries that differ, the randomization test tries all permutations; with more, it tries 2 ** SAMPLED,
-# SIGNS_AT_A_TIME of them at once, so that their sums fit into the processor's cache.
+# With up to EXACT queries that differ, the randomization test tries all permutations; with more,
+# it tries 2 ** SAMPLED, SIGNS_AT_A_TIME of them at once, so that their sums fit into the
+# processor's cache.
 EXACT = 32
 SAMPLED = 20
 SIGNS_AT_A_TIME = 1 << 14
-SIGNS = np.array(
-    [[1.0, 1.0], [1.0, -1.0]]
-)  # for a bit of one word (row) and a bit of another (column)
+# For a bit of one word (row) and a bit of another (column).
+SIGNS = np.array([[1.0, 1.0], [1.0, -1.0]])
 SIGNS_OF_BITS = {1: SIGNS, 2: np.kron(SIGNS, SIGNS), 3: np.kron(SIGNS, np.kron(SIGNS, SIGNS))}
-SIGNS_OF_8 = 1.0 - 2.0 * (
-    np.arange(256)[:, np.newaxis] >> np.arange(8) & 1
-)  # all combinations for up to eight queries
+# All combinations for up to eight queries.
+SIGNS_OF_8 = 1.0 - 2.0 * (np.arange(256)[:, np.newaxis] >> np.arange(8) & 1)
 # The level of the test in `power`, and the probability that it detects a difference.
 LEVEL = 0.05
 POWER = 0.8
@@ -18317,7 +18887,8 @@ class Moments(NamedTuple):
     """What the values of a row tell about their mean."""
 
     mean: float
-    standard_error: float  # the larger of two: for a variance independent of the weights, and HC2 for any values
+    # The larger of two: for a variance independent of the weights, and HC2 for any values.
+    standard_error: float
     deviation: float  # the standard deviation of the values
     slope: float  # the relative change of the variance with the mean
 
@@ -18334,29 +18905,28 @@ class Tests(NamedTuple):
 class Power(NamedTuple):
     """The power of the test of each difference, nan if unknown."""
 
-    min_detectable: (
-        Floats  # the smallest difference, from 0 or from the margin, that a t-test of them finds
-    )
+    # The smallest difference, from 0 or from the margin, that a t-test of them finds.
+    min_detectable: Floats
     queries_needed: Floats  # to detect the observed difference
 
 
-def differences(one: Floats, other: Floats) -> Floats:
+def differences(one: Floats | float, other: Floats | float) -> Floats:
     """Return ``one - other``, with 0 for differences that may be due to rounding."""
     difference = np.asarray(one - other)
-    return np.where(
-        np.abs(difference) <= ROUNDING * np.maximum(np.abs(one), np.abs(other)), 0.0, difference
-    )
+    rounding = ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of some rows, such as systems, for the queries that count, and the pairs of rows to compare.
+    """The values of some rows, such as systems, for the queries that count, and pairs of rows.
 
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of each query, relative to the largest.
-        pairs: the first row of each pair, then the second of each.
-        scale: a power of two near the largest value, so that no sum or square overflows and no digit is lost.
+        pairs: the pairs to compare: the first row of each, then the second of each.
+        scale: a power of two near the largest value, so that no sum or square overflows and no
+            digit is lost.
     """
 
     values: Floats
@@ -18368,7 +18938,7 @@ class Sample:
     def of(
         cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
     ) -> "Sample":
-        """Return the sample without queries of weight 0, and without those that have no value: nan in all rows.
+        """Return the sample without queries of weight 0 or without a value: nan in all rows.
 
         With pairs, it is an error if fewer than two queries count.
         """
@@ -18377,16 +18947,19 @@ class Sample:
         if weight is not None:
             counted &= weight > 0
         if not counted.all():
-            values = np.compress(
-                counted, values, axis=1
-            )  # each row is contiguous, and summed as it is alone
-            weight = None if weight is None else weight[counted]
-        weight = np.ones(values.shape[1]) if weight is None else weight / weight.max(initial=0)
+            # So each row is contiguous, and summed as it is alone.
+            values = np.compress(counted, values, axis=1)
+            if weight is not None:
+                weight = weight[counted]
+        if weight is None:
+            weight = np.ones(values.shape[1])
+        else:
+            weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            hint = f"; {mark('report')} gives the score of one" * len(weight)
-            raise InputError(
-                f"a comparison needs at least two queries that have a value; got {len(weight)}{hint}"
-            )
+            problem = "a comparison needs at least two queries that have a value"
+            if len(weight) == 0:
+                raise InputError(f"{problem}; got 0")
+            raise InputError(f"{problem}; got 1; {mark('report')} gives the score of one")
         scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
@@ -18402,45 +18975,51 @@ class Sample:
 
     @cached_property
     def moments(self) -> list[Moments]:
-        """The moments of each row, and then of the differences of each pair (HC2: MacKinnon & White, 1985)."""
-        values, share = (
-            np.concatenate([self.values, self.by_query]),
-            self.weight / self.weight.sum(),
-        )
+        """The moments of each row, and then of the differences of each pair.
+
+        HC2 is that of MacKinnon & White (1985).
+        """
+        values = np.concatenate([self.values, self.by_query])
+        share = self.weight / self.weight.sum()
+        # Relative to the first value, so that equal values have exactly their value as mean.
         mean = values[:, 0] + (share * (values - values[:, :1])).sum(axis=1)
         away = values - mean[:, np.newaxis]
         largest = np.abs(away).max(axis=1)
+        # Divided by the largest, so that no square underflows.
         squares = share * (away / np.where(largest, largest, 1.0)[:, np.newaxis]) ** 2
         sums = np.array([squares, squares * (share / (1 - share)), squares * away]).sum(axis=2)
-        moments = []  # plain numbers: for a few rows, arrays take much longer
-        for at, size, spread, of_any, cubes in zip(
-            mean.tolist(), largest.tolist(), *sums.tolist(), strict=True
-        ):
+        rows = zip(mean.tolist(), largest.tolist(), *sums.tolist(), strict=True)
+        moments = []
+        # Plain numbers: for a few rows, arrays take much longer.
+        for average, size, spread, hc2, cubes in rows:
+            error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
-            error = size * math.sqrt(max(spread / (self.effective - 1), of_any))
-            moments.append(
-                Moments(at, error, size * math.sqrt(spread), cubes / square if square else 0.0)
-            )
+            slope = 0.0
+            if square:
+                slope = cubes / square
+            moments.append(Moments(average, error, size * math.sqrt(spread), slope))
         return moments
 
 
 def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
     """Return the intervals of the mean of each row, and then of the difference of each pair.
 
-    The interval of a difference is Student's t, as in the paired t-test. For the interval of a mean, the variance
-    depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1 values (Wilson, 1927), or changes with
-    the skewness of the values. Each end is the outer one that these two models give.
+    The interval of a difference is Student's t, as in the paired t-test. For the interval of a
+    mean, the variance depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1
+    values (Wilson, 1927), or changes with the skewness of the values. Each end is the outer one
+    that these two models give.
 
-    Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With fewer than two
-    values there are no intervals: they are nan.
+    Values lie between 0 and `greatest`; a row with values outside has no bound on that side. With
+    fewer than two values there are no intervals: they are nan.
     """
     if len(sample.weight) < 2:
         return Intervals._make(np.full((3, len(sample.values)), np.nan))
     quantile = (1 + confidence) / 2
-    ends = [
-        (*each.ends(each.t(quantile)), each.standard_error) for each in estimates(sample, greatest)
-    ]
-    return Intervals._make(np.array(ends).T * sample.scale)
+    rows = []
+    for estimate in estimates(sample, greatest):
+        low, high = estimate.ends(estimate.t(quantile))
+        rows.append((low, high, estimate.standard_error))
+    return Intervals._make(np.array(rows).T * sample.scale)
 
 
 class Estimate(NamedTuple):
@@ -18456,86 +19035,98 @@ class Estimate(NamedTuple):
     is_mean: bool  # the error of a difference does not depend on the true difference
 
     def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t; of the normal distribution if all values are equal, as in Wilson's."""
-        freedom = self.freedom if self.square else math.inf
+        """Return a quantile of Student's t."""
+        freedom = self.freedom
+        if not self.square:
+            # Of equal values: that of the normal distribution, as in Wilson's interval.
+            freedom = math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
     def ends(self, t: float) -> tuple[float, float]:
-        """Return the ends of the interval of all values within `t` times their standard error of the observed one.
+        """Return the ends of the interval of values within `t` of their errors of the observed one.
 
         The square of this error at ``value + d`` is modeled as that at ``value`` times
         ``(1 + rise * d)(1 - fall * d)``.
         """
         least, greatest = self.bounds
         if self.square == 0:
-            # the share of other values, at a bound, is at most the end of Wilson's interval for 0 of n
             odds = t**2 / self.effective
-            low, high = (
-                self.value + (end - self.value) * odds / (1 + odds)
-                if math.isfinite(end)
-                else self.value
-                for end in self.bounds
-            )
-            return low, high
+            return self._end_of_equal(least, odds), self._end_of_equal(greatest, odds)
         reach = t**2 * self.square
         if not self.is_mean:
             away = math.sqrt(reach)
             return max(self.value - away, least), min(self.value + away, greatest)
-        # with one bound alone, values do not get more alike towards it
-        has_bounds = math.isfinite(least) and math.isfinite(greatest)
-        rise = 1 / (self.value - least) if has_bounds else 0.0
-        fall = 1 / (greatest - self.value) if has_bounds else 0.0
+        # With one bound alone, values do not get more alike towards it.
+        rise = fall = 0.0
+        if math.isfinite(least) and math.isfinite(greatest):
+            rise = 1 / (self.value - least)
+            fall = 1 / (greatest - self.value)
         low, high = _crossings(reach, rise, fall)
         low_skewed, high_skewed = _crossings(
             reach, max(rise, fall + self.slope), max(fall, rise - self.slope)
         )
-        return max(self.value + min(low, low_skewed), least), min(
-            self.value + max(high, high_skewed), greatest
-        )
+        low = max(self.value + min(low, low_skewed), least)
+        high = min(self.value + max(high, high_skewed), greatest)
+        return low, high
+
+    def _end_of_equal(self, end: float, odds: float) -> float:
+        """Return the end of the interval of equal values that is nearer to one of the bounds.
+
+        The share of other values, which lie at the bound, is at most the end of Wilson's interval
+        for 0 of n.
+        """
+        if not math.isfinite(end):
+            return self.value
+        return self.value + (end - self.value) * odds / (1 + odds)
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
-    """Return the estimates of the mean of each row, and then of the difference of each pair, divided by the scale.
+    """Return the estimates of the mean of each row, and then of the difference of each pair.
 
-    Values lie as in `intervals`; there are two or more.
+    They are divided by the scale. Values lie as in `intervals`; there are two or more.
     """
-    values, greatest = sample.values, greatest / sample.scale
-    if (lightest := sample.weight.min()) < LIGHTEST:
-        problem = (
-            f"a weight is {lightest:.0e} of the largest, too far apart for a confidence interval"
-        )
-        raise ValueError(
-            f"sample_weight: {problem}; give the queries that hardly count a weight of 0"
-        )
-    bounds = [
-        (
-            0.0 if least >= 0 else -math.inf,
-            max(most, greatest) if most <= greatest * (1 + ROUNDING) else math.inf,
-        )
-        for least, most in zip(
-            values.min(axis=1).tolist(), values.max(axis=1).tolist(), strict=True
-        )
+    lightest = sample.weight.min()
+    if lightest < LIGHTEST:
+        problem = f"a weight is {lightest:.0e} of the largest"
+        problem = f"{problem}, too far apart for a confidence interval"
+        hint = "give the queries that hardly count a weight of 0"
+        raise ValueError(f"sample_weight: {problem}; {hint}")
+    bounds = _bounds(sample, greatest / sample.scale)
+    rows = len(sample.values)
+    return [
+        _estimate(moments, within, sample, is_mean=index < rows)
+        for index, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
     ]
+
+
+def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
+    """Return the bounds of the mean of each row, and then of the difference of each pair."""
+    bounds = []
+    lowest = sample.values.min(axis=1).tolist()
+    highest = sample.values.max(axis=1).tolist()
+    for least, most in zip(lowest, highest, strict=True):
+        lower, upper = -math.inf, math.inf
+        if least >= 0:
+            lower = 0.0
+        if most <= greatest * (1 + ROUNDING):
+            upper = max(most, greatest)
+        bounds.append((lower, upper))
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    return [
-        _estimate(moments, within, sample, is_mean=at < len(values))
-        for at, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
-    ]
+    return bounds
 
 
 def _estimate(
     moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
 ) -> Estimate:
-    """Return the estimate of a mean, or of a difference."""
     mean, error, _, slope = moments
-    freedom, effective = float(len(sample.weight) - 1), sample.effective
+    freedom = float(len(sample.weight) - 1)
+    effective = sample.effective
     if error <= max(ROUNDING * abs(mean), TINY):
         return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
     most = math.inf
-    if (
-        is_mean
-    ):  # the squared error if every value were at a bound, like 0/1 values, of which t is normal
+    if is_mean:
+        # The squared error if every value were at a bound, like 0/1 values, of which t is normal.
         most = (mean - bounds[0]) * (bounds[1] - mean) / effective
     square = min(error**2, most)
     freedom /= max(1 - square / most, ROUNDING)
@@ -18544,7 +19135,8 @@ def _estimate(
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
-    tilt, root = reach * (rise - fall), math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
+    tilt = reach * (rise - fall)
+    root = math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
     bend = 2 * (1 + reach * rise * fall)
     return (tilt - root) / bend, (tilt + root) / bend
 
@@ -18559,16 +19151,17 @@ def at_level(
 ) -> tuple[Floats, Floats]:
     """Return the ends of Student's t intervals of differences at another level.
 
-    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the given interval is
-    widened in proportion.
+    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the
+    given interval is widened in proportion.
     """
-    student, known = scipy_special().stdtrit, error > ROUNDING * np.abs(difference)
-    reach = student(freedom, 1 - other)
+    quantile = scipy_special().stdtrit
+    has_error = error > ROUNDING * np.abs(difference)
+    t = quantile(freedom, 1 - other)
+    low, high = ends
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wider = reach / student(freedom, 1 - beyond)
-        below, above = (
-            np.where(known, reach * error, wider * np.abs(end - difference)) for end in ends
-        )
+        wider = t / quantile(freedom, 1 - beyond)
+        below = np.where(has_error, t * error, wider * np.abs(low - difference))
+        above = np.where(has_error, t * error, wider * np.abs(high - difference))
     return difference - below, difference + above
 
 
@@ -18577,25 +19170,36 @@ def paired_tests(
 ) -> Tests:
     """Test whether the means of two rows differ, for each pair.
 
-    The randomization test exchanges the scores of the two systems in some of the queries, and counts how often the
-    means then differ at least as much. With up to 32 queries that differ, it tries all permutations, and the p-value is
-    exact. Otherwise it tries a random group of 1,048,576. The t-test uses the contribution of each query to the
-    difference of the (weighted) means. With a margin, differences must be symmetric around their mean.
+    The randomization test exchanges the scores of the two systems in some of the queries, and
+    counts how often the means then differ at least as much. With up to 32 queries that differ, it
+    tries all permutations, and the p-value is exact. Otherwise it tries a random group of
+    1,048,576. The t-test uses the contribution of each query to the difference of the (weighted)
+    means. With a margin, differences must be symmetric around their mean.
     """
-    two_sided, sign, margin = (
-        alternative == "two-sided",
-        -1 if alternative == "less" else 1,
-        margin / sample.scale,
-    )
+    two_sided = alternative == "two-sided"
+    sign = _sign(alternative)
+    margin /= sample.scale
     shares = (sample.by_query * sign + margin) * sample.weight
-    differing = [each[each != 0] for each in shares]
-    exact = np.array([len(each) <= EXACT for each in differing])
-    p = np.array([_exact_p(each, two_sided) if len(each) <= EXACT else 1.0 for each in differing])
+    p_values = np.ones(len(shares))
+    permutations = np.full(len(shares), 1 << SAMPLED)
+    exact = np.zeros(len(shares), bool)
+    for row, values in enumerate(shares):
+        differing = values[values != 0]
+        if len(differing) <= EXACT:
+            p_values[row] = _exact_p(differing, two_sided)
+            permutations[row] = 1 << len(differing)
+            exact[row] = True
     if not exact.all():
         one, other = sample.pairs[::sign, ~exact]
-        p[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
-    permutations = [2 ** (len(each) if len(each) <= EXACT else SAMPLED) for each in differing]
-    return Tests(p, _t_tests(shares, two_sided), exact, np.array(permutations))
+        p_values[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
+    return Tests(p_values, _t_tests(shares, two_sided), exact, permutations)
+
+
+def _sign(alternative: str) -> int:
+    """Return the sign with which a difference speaks for the alternative if it is positive."""
+    if alternative == "less":
+        return -1
+    return 1
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
@@ -18604,23 +19208,29 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     Each permutation combines one of the first half of the queries with one of the second half.
     """
     half = len(shares) // 2
-    one, other = _signed_sums(shares[:half]), _signed_sums(shares[half:])
+    one = _signed_sums(shares[:half])
+    other = _signed_sums(shares[half:])
     total = float(one[0] + other[0])
+    if two_sided:
+        total = abs(total)
     one.sort()
     other.sort()
-    least = (abs(total) if two_sided else total) - ROUNDING * (one[-1] + other[-1])
+    least = total - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    return min(
-        1.0, (1 + two_sided) * as_great / 2.0 ** len(shares)
-    )  # by symmetry, as many are as far below 0
+    if two_sided:
+        # By symmetry, as many are as far below 0.
+        as_great *= 2
+    return min(1.0, as_great / 2.0 ** len(shares))
 
 
 def _signed_sums(shares: Floats) -> Floats:
     """Return the sum of shares with every combination of signs; in the first, all are positive."""
-    some = (shares[at : at + 8] for at in range(0, max(len(shares), 1), 8))
-    return reduce(
-        np.add.outer, (SIGNS_OF_8[: 1 << len(each), : len(each)] @ each for each in some)
-    ).reshape(-1)
+    sums = np.zeros(1)
+    for start in range(0, len(shares), 8):
+        eight = shares[start : start + 8]
+        signs = SIGNS_OF_8[: 1 << len(eight), : len(eight)]
+        sums = np.add.outer(sums, signs @ eight).reshape(-1)
+    return sums
 
 
 def _sampled_p(
@@ -18631,58 +19241,65 @@ def _sampled_p(
     two_sided: bool,
     seed: int,
 ) -> Floats:
-    """Return the share of a random group of permutations with a sum at least as extreme as the observed one.
+    """Return the share of a random group of permutations with a sum at least as extreme.
 
-    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it exchanges the scores
-    of those queries whose words have an odd number of bits in common with it. The sums of permutations that differ only
-    in the last bits are computed together. The sum of a pair is the difference of the sums of its rows; all rows are
-    relative to the first, so that two rows need one sum.
+    Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it
+    exchanges the scores of those queries whose words have an odd number of bits in common with it.
+    The sums of permutations that differ only in the last bits are computed together. The sum of a
+    pair is the difference of the sums of its rows; all rows are relative to the first, so that two
+    rows need one sum.
 
-    The share is a valid p-value without a correction, because the permutations form a group, which contains the
-    identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two permutations are independent, so
-    its variance is that of a random sample.
+    The share is a valid p-value without a correction, because the permutations form a group, which
+    contains the identity (Hemerik & Goeman, TEST 2018; Koning & Hemerik, Biometrika 2024). Any two
+    permutations are independent, so its variance is that of a random sample.
     """
     values, weight = sample.values, sample.weight
     words = np.random.default_rng(seed).integers(1 << SAMPLED, size=len(weight))
-    last, first = words % SIGNS_AT_A_TIME, words // SIGNS_AT_A_TIME
-    used, at = np.unique([one, other], return_inverse=True)
-    rows = (
-        np.concatenate(
-            [values[used[1:]] - values[used[0]], np.ones((int(margin > 0), len(weight)))]
-        )
-        * weight
-    )
-    pairs = at.reshape(2, -1).T.tolist()
+    last_bits = words % SIGNS_AT_A_TIME
+    first_bits = words // SIGNS_AT_A_TIME
+    used, positions = np.unique([one, other], return_inverse=True)
+    pairs = positions.reshape(2, -1).T.tolist()
+    rows = values[used[1:]] - values[used[0]]
+    if margin > 0:
+        # The last sum is of the weights with their signs, for the margin that each query has.
+        rows = np.concatenate([rows, np.ones((1, len(weight)))])
+    rows = rows * weight
 
     def distance(sums: Sequence[Any], one: int, other: int) -> Any:
-        of_rows = [0.0, *sums]
-        difference = of_rows[one] - of_rows[other]
+        sums = [0.0, *sums]
+        difference = sums[one] - sums[other]
         if margin:
-            difference += margin * of_rows[-1]
-        return np.abs(difference) if two_sided else difference
+            difference += margin * sums[-1]
+        if two_sided:
+            return np.abs(difference)
+        return difference
 
-    sizes, total = np.abs(values * weight).sum(axis=1), rows.sum(axis=1)
+    sizes = np.abs(values * weight).sum(axis=1)
+    totals = rows.sum(axis=1)
     rounding = ROUNDING * (sizes[one] + sizes[other] + margin * weight.sum())
-    least = np.array([distance(total, *pair) for pair in pairs]) - rounding
+    least = np.array([distance(totals, *pair) for pair in pairs]) - rounding
     as_far = np.zeros(len(pairs), np.int64)
     for word in range((1 << SAMPLED) // SIGNS_AT_A_TIME):
-        signs = 1.0 - 2.0 * (np.bitwise_count(first & word) & 1)
-        sums = [_walsh_hadamard(np.bincount(last, row * signs, SIGNS_AT_A_TIME)) for row in rows]
-        as_far += [
-            np.count_nonzero(distance(sums, *pair) >= bound)
-            for pair, bound in zip(pairs, least, strict=True)
-        ]
+        signs = 1.0 - 2.0 * (np.bitwise_count(first_bits & word) & 1)
+        sums = []
+        for row in rows:
+            cells = np.bincount(last_bits, row * signs, SIGNS_AT_A_TIME)
+            sums.append(_walsh_hadamard(cells))
+        for index, pair in enumerate(pairs):
+            as_far[index] += np.count_nonzero(distance(sums, *pair) >= least[index])
     return as_far / 2.0**SAMPLED
 
 
 def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return all signed sums of cells, in any order; the sign depends on the bits that cell and sum share.
+    """Return all signed sums of cells, in any order.
 
-    Each product with the signs of three bits adds along these bits and moves the next three to the front.
+    The sign of a cell in a sum depends on the bits that both have in common.
+    Each product with the signs of three bits adds along these bits and moves the next three to the
+    front.
     """
     bits = int(cells.size).bit_length() - 1
-    for at in range(0, bits, 3):
-        signs = SIGNS_OF_BITS[min(3, bits - at)]
+    for bit in range(0, bits, 3):
+        signs = SIGNS_OF_BITS[min(3, bits - bit)]
         cells = (cells.reshape(len(signs), -1).T @ signs).reshape(-1)
     return cells
 
@@ -18692,66 +19309,75 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
-    queries, p_values = shares.shape[1], []
-    shares = np.ldexp(
-        shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1]
-    )  # so that no square underflows
+    queries = shares.shape[1]
+    # Near 1, so that no square underflows.
+    shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
+    p_values = []
     for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        t = (
-            mean / math.sqrt(square / (queries - 1) / queries)
-            if square
-            else math.copysign(math.inf, mean)
-        )
-        p = (1 + two_sided) * scipy_special().stdtr(queries - 1, -abs(t) if two_sided else -t)
-        p_values.append(p if mean or square else 1.0)
+        if square:
+            t = mean / math.sqrt(square / (queries - 1) / queries)
+        elif mean:
+            t = math.copysign(math.inf, mean)
+        else:
+            # No query differs.
+            p_values.append(1.0)
+            continue
+        if two_sided:
+            p_values.append(2 * scipy_special().stdtr(queries - 1, -abs(t)))
+        else:
+            p_values.append(scipy_special().stdtr(queries - 1, -t))
     return np.array(p_values)
 
 
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
-    """Return the difference that the queries detect, and the number of queries needed to detect the observed one.
+    """Return the difference that the queries detect, and the number of them that is needed.
 
-    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution. With unequal
-    weights, the queries count as their effective number; fewer than two detect nothing.
+    This number is that of queries needed to detect the observed difference.
+    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
+    With unequal weights, the queries count as their effective number; fewer than two detect
+    nothing.
     """
-    two_sided, sign, effective = (
-        alternative == "two-sided",
-        -1 if alternative == "less" else 1,
-        sample.effective,
-    )
+    two_sided = alternative == "two-sided"
+    effective = sample.effective
+    pairs = len(sample.by_query)
+    detectable = np.full(pairs, np.nan)
+    needed = np.full(pairs, np.nan)
     if effective < 2:
-        return Power._make(np.full((2, len(sample.by_query)), np.nan))
-    found = []
-    for mean, _, deviation, _ in sample.moments[len(sample.values) :]:
-        is_known = deviation > ROUNDING * abs(mean)
-        deviation = deviation * math.sqrt(effective / (effective - 1)) if is_known else math.nan
-        effect = (abs(mean) if two_sided else sign * mean + margin / sample.scale) / deviation
-        detectable = (
-            detectable_t(effective, two_sided) / math.sqrt(effective) * deviation * sample.scale
-        )
-        found.append(
-            (detectable, _queries_needed(effect, two_sided) * len(sample.weight) / effective)
-        )
-    detectables, needed = np.array(found).reshape(-1, 2).T
-    return Power(detectables, np.ceil(needed))
+        return Power(detectable, needed)
+    for pair, moments in enumerate(sample.moments[len(sample.values) :]):
+        mean = moments.mean
+        if moments.deviation <= ROUNDING * abs(mean):
+            continue  # nothing is known from differences that are all equal
+        deviation = moments.deviation * math.sqrt(effective / (effective - 1))
+        distance = abs(mean)
+        if not two_sided:
+            distance = _sign(alternative) * mean + margin / sample.scale
+        t = detectable_t(effective, two_sided)
+        detectable[pair] = t / math.sqrt(effective) * deviation * sample.scale
+        queries = _queries_needed(distance / deviation, two_sided)
+        needed[pair] = queries * len(sample.weight) / effective
+    return Power(detectable, np.ceil(needed))
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:
-    """Return the number of queries with which the t-test detects a mean of `effect` standard deviations, or nan."""
+    """Return how many queries detect a mean of `effect` standard deviations, or nan."""
     ndtri = scipy_special().ndtri
     distance = float(ndtri(1 - LEVEL / (1 + two_sided)) + ndtri(POWER))
     if not effect > distance / math.sqrt(MOST_NEEDED):
         return math.nan
-    needed = max(2.0, math.ceil((distance / effect) ** 2))  # estimated by a z-test
+    # A z-test needs fewer than a t-test: the search begins with its number.
+    needed = max(2.0, math.ceil((distance / effect) ** 2))
     while effect * math.sqrt(needed) < detectable_t(needed, two_sided):
+        # Beyond a million, in steps of a millionth: the exact number does not matter there.
         needed += max(1.0, needed // 2**20)
     return needed
 
 
 @lru_cache(1 << 12)
 def detectable_t(queries: float, two_sided: bool) -> float:
-    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it with this power."""
+    """Return the distance of a mean from 0, in standard errors, at which the t-test detects it."""
     special = scipy_special()
     critical = special.stdtrit(queries - 1, 1 - LEVEL / (1 + two_sided))
     return float(special.nctdtrinc(queries - 1, 1 - POWER, critical))
@@ -18763,17 +19389,17 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
 
 
 def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether one of several one-sided randomization tests can have a corrected p of at most `alpha`."""
+    """Return whether one of several one-sided randomization tests can be significant at `alpha`."""
     return 0.5**queries <= alpha / tests
 
 
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
-    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so at the level `alpha`."""
+    """Return whether a mean drops by more than `max_drop`, and a one-sided test says so."""
     return falls_beyond(difference, max_drop) and p <= alpha
 
 
 def holm(p_values: Floats) -> Floats:
-    """Correct p-values for their number, so that the probability of any false discovery is bounded (Holm, 1979)."""
+    """Correct p-values for their number, so that any false discovery is improbable (Holm, 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     corrected[order] = np.maximum.accumulate(p_values[order] * np.arange(len(p_values), 0, -1))
@@ -18782,7 +19408,7 @@ def holm(p_values: Floats) -> Floats:
 
 @cache
 def scipy_special() -> Any:
-    """Return SciPy's special functions, which are imported in a third of the time of scipy.stats."""
+    """Return SciPy's special functions, which import in a third of the time of scipy.stats."""
     try:
         return import_module("scipy.special")
     except ImportError:
@@ -18793,7 +19419,8 @@ def scipy_special() -> Any:
 
 COUNTS = ("retrieved", "judged", "relevant")
 ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
-# Up to this many documents, sorting them is faster than scoring them in the worst and the best order.
+# Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
+# worst and the best order.
 SORTED = 2_000
 EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, with `exclude`
 SHOWN = 50  # the most slices in tables and plots
@@ -18803,7 +19430,7 @@ PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
 
 
 class Score(NamedTuple):
-    """A mean over queries, its confidence interval, and figures on ties, judgments and a random order.
+    """A mean over queries, its interval, and figures on ties, judgments and a random order.
 
     Attributes:
         value: the mean.
@@ -18814,7 +19441,8 @@ class Score(NamedTuple):
         best: the mean under the best order of all ties.
         tied: the number of queries with a value that depends on the order of ties.
         ranked: the number of documents within the cutoff, over all queries.
-        unjudged: the number of these that were not judged; an expected number if it depends on the order of ties.
+        unjudged: the number of these that were not judged; an expected number if it depends on the
+            order of ties.
         random_order: the expected mean of a random order of the same documents.
         queries: the number of queries in the mean.
 
@@ -18838,7 +19466,7 @@ class Score(NamedTuple):
         return queries - self.queries
 
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
-        """Return the cells of tables by their headings; `queries` are all queries, in the mean or not."""
+        """Return the cells of tables by their headings; `queries` are all, in the mean or not."""
         return {
             "queries": counted_text(self.queries, queries),
             "mean": number_text(self.value, places),
@@ -18851,30 +19479,45 @@ class Score(NamedTuple):
         }
 
 
+def range_text(counts: Collection[int]) -> str:
+    """Return numbers of queries as text: one, or a range if they differ.
+
+    >>> range_text([5, 5]), range_text([12, 1000, 7])
+    ('5', '7 to 1,000')
+    """
+    least, most = min(counts), max(counts)
+    if least == most:
+        return count_text(least)
+    return f"{count_text(least)} to {count_text(most)}"
+
+
 def mean_cells(
     rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
 ) -> list[list[list[str]]]:
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
-    Before each mean is the number of its queries; if all measures of a row have the same number, only before the first.
+    Before each mean is the number of its queries; if all measures of a row have the same number,
+    only before the first.
     """
-    alike = all(len({score.queries for score in scores.values()}) == 1 for scores, _ in rows)
-
-    def columns(at: int) -> list[str]:
-        return ["queries", "mean", level] if at == 0 or not alike else ["mean", level]
-
-    names = list(rows[0][0])
-    cells = [
-        [
-            [name if each == "mean" else each for each in columns(at)]
-            for at, name in enumerate(names)
-        ]
-    ]
+    differ = False
+    for scores, _ in rows:
+        if len({score.queries for score in scores.values()}) > 1:
+            differ = True
+    measures = list(rows[0][0])
+    # The names of the columns of each measure, as in `Score.cells`.
+    columns = [["queries", "mean", level]]
+    for _ in measures[1:]:
+        columns.append(["queries", "mean", level] if differ else ["mean", level])
+    headings = []
+    for measure, names in zip(measures, columns, strict=True):
+        headings.append([measure if name == "mean" else name for name in names])
+    cells = [headings]
     for scores, queries in rows:
-        of_row = [score.cells(level, places, queries=queries) for score in scores.values()]
-        cells.append(
-            [[of_score[each] for each in columns(at)] for at, of_score in enumerate(of_row)]
-        )
+        row = []
+        for score, names in zip(scores.values(), columns, strict=True):
+            texts = score.cells(level, places, queries=queries)
+            row.append([texts[name] for name in names])
+        cells.append(row)
     return cells
 
 
@@ -18884,7 +19527,7 @@ def mean_table(
     level: str,
     places: int = 4,
 ) -> Table:
-    """Return a table of means and their intervals: names, then the cells of `mean_cells`, the headings first."""
+    """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
     cells = mean_cells(rows, level, places)
     return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
 
@@ -18894,7 +19537,8 @@ class Slice(NamedTuple):
 
     Attributes:
         queries: the number of these queries.
-        scores: the scores by name; without an interval if fewer than two of the queries have a value.
+        scores: the scores by name; without an interval if fewer than two of the queries have a
+            value.
     """
 
     queries: int
@@ -18902,11 +19546,11 @@ class Slice(NamedTuple):
 
 
 class Resampling(NamedTuple):
-    """The confidence of the intervals, and the settings of a comparison's randomization test; a report has no test.
+    """The confidence of intervals, and the settings of a comparison's randomization test.
 
     Attributes:
         confidence: the confidence level of the intervals.
-        seed: the random seed of the test.
+        seed: the random seed of the test; a report has no test.
         exact: whether all permutations were tried.
     """
 
@@ -18933,34 +19577,38 @@ def query_columns(
 ) -> PerQuery:
     """Return the columns of a report's table of queries.
 
-    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the highest IDCG of all
-    judged documents, is 0 for queries with no relevant documents. `notify` is called as in `describe_queries`.
+    It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the
+    highest IDCG of all judged documents, is 0 for queries with no relevant documents. `notify` is
+    called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
-    return columns if weight is None else {**columns, "weight": weight}
+    if weight is None:
+        return columns
+    return {**columns, "weight": weight}
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    chosen = options.scoring["ties"]
-    may_tie = len(part.score) > SORTED or len(part.queries_of_ties())
-    orders = {chosen, "worst", "best"} if may_tie else {chosen}
-    by_ties = {
-        ties: measure_rankings(part, options, measures=measures, ties=ties) for ties in orders
-    }
-    found = by_ties[chosen]
-    no_order = part._replace(
-        score=np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
-    )
-    by_chance = measure_rankings(no_order, options, ties="average")
+    ties = options.scoring["ties"]
+    values = measure_rankings(part, options, measures=measures, ties=ties)
+    values_by_order = [values]
+    if len(part.score) > SORTED or len(part.queries_of_ties()):
+        for order in {"worst", "best"} - {ties}:
+            ordered = measure_rankings(part, options, measures=measures, ties=order)
+            values_by_order.append(ordered)
+    # A random order is the average over all orders of documents with the same score.
+    same_scores = np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
+    by_chance = measure_rankings(part._replace(score=same_scores), options, ties="average")
     columns: PerQuery = part.counts()
     if part.query_ids is not None:
         columns["query"] = np.fromiter(part.names(), object, part.queries)
     for name, measure, row in options.results:
-        columns[name] = found[measure][row]
-        values = np.stack([each[measure][row] for each in by_ties.values()])
-        columns[f"worst {name}"], columns[f"best {name}"] = values.min(axis=0), values.max(axis=0)
+        columns[name] = values[measure][row]
+        by_order = np.stack([by_measure[measure][row] for by_measure in values_by_order])
+        # With a negative discount, the best order has the lowest value.
+        columns[f"worst {name}"] = by_order.min(axis=0)
+        columns[f"best {name}"] = by_order.max(axis=0)
         columns[f"random order {name}"] = by_chance[measure][row]
     for k, unjudged in zip(options.cutoffs, _unjudged(options, part), strict=True):
         columns[result_name("unjudged", k)] = unjudged
@@ -18971,12 +19619,11 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = found["IDCG"]
-    if (
-        options.ideal != "judged" or options.missing == "skip"
-    ):  # may be 0 although documents are relevant
-        how = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = measure_queries(**part.arrays(), **how)["IDCG"]
+    ideal = values["IDCG"]
+    if options.ideal != "judged" or options.missing == "skip":
+        # It may be 0 although documents are relevant.
+        scoring = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
+        ideal = measure_queries(**part.arrays(), **scoring)["IDCG"]
     columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
     return columns
 
@@ -18985,27 +19632,34 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
-    # computed as the CG with gain 1 for unjudged documents and 0 for the others
+    # Computed as the CG with gain 1 for unjudged documents and 0 for the others.
     arrays = {**part.arrays(), "relevance": np.where(part.judged, 0.0, 1.0), "judged": None}
+    # In the best order, unjudged documents rank last among tied ones, since they have no gain.
     ties = options.scoring["ties"]
-    # in the best order, unjudged documents rank last among tied ones, since they have no gain
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
-    how = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
-    return np.asarray(measure_queries(**arrays, **how)["CG"])
+    scoring = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
+    return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
 def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
-    """Exclude queries that have no value for some system from the means of all, so that all have the same queries.
+    """Exclude queries that have no value for some system from the means of all.
 
-    A query has no value for a system if the system lacks it and missing queries are skipped, or if the system retrieved
-    nothing for it and the ideal depends on the retrieved documents.
+    A query has no value for a system if the system lacks it and missing queries are skipped, or if
+    the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
     for name in names:
-        lacking = np.logical_or.reduce([np.isnan(each[name]) for each in columns.values()])
-        if lacking.any():
-            for each in columns.values():
-                for column in (name, *(f"{order} {name}" for order in ORDERED)):
-                    each[column] = np.where(lacking, np.nan, each[column])
+        values = [system_columns[name] for system_columns in columns.values()]
+        lacking = np.isnan(values).any(axis=0)
+        if not lacking.any():
+            continue
+        for system_columns in columns.values():
+            for column in columns_of_values(name):
+                system_columns[column] = np.where(lacking, np.nan, system_columns[column])
+
+
+def columns_of_values(name: str) -> list[str]:
+    """Return the columns of a result: its values as they are, and in each of the `ORDERED` ways."""
+    return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
 def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
@@ -19017,66 +19671,82 @@ def query_table(columns: PerQuery) -> pa.Table:
     """Return the table of a report: ids or indices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
-    kept = {name: column for name, column in columns.items() if name not in hidden}
-    return pa.table(
-        {
-            "query": _saved_ids(ids),
-            **{name: pa.array(column, from_pandas=True) for name, column in kept.items()},
-        }
-    )
+    table = {"query": _saved_ids(ids)}
+    for name, column in columns.items():
+        if name not in hidden:
+            table[name] = pa.array(column, from_pandas=True)
+    return pa.table(table)
 
 
 def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Return the tables of queries of systems below each other, with the name of the system in the first column."""
+    """Return the tables of queries of systems below each other; the first column is the system."""
     named = [
-        each.add_column(0, "system", pa.repeat(system, len(each)))
-        for system, each in tables.items()
+        table.add_column(0, "system", pa.repeat(system, len(table)))
+        for system, table in tables.items()
     ]
     return pa.concat_tables(named, promote_options="default")
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
-    """Return ids as 64-bit integers if all of them are, else as text with invalid Unicode escaped."""
+    """Return ids as integers of 64 bits if all are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
+    # Integers may have more bits, and text may be invalid.
     with suppress(OverflowError, UnicodeError, pa.ArrowException):
         if all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in kinds):
             return pa.array(list(map(int, values)), pa.int64())
         if kinds == {str}:
             return pa.array(values, pa.string())
-    return pa.array([str(each).encode("utf-8", "backslashreplace").decode() for each in values])
+    return pa.array([str(value).encode("utf-8", "backslashreplace").decode() for value in values])
 
 
 def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
-    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query that is not in the
-    mean: the value and those in the worst, the best and a random order, times the weight; whether the value depends on
+    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query
+    that is not in the
+    mean: the value and those in the worst, the best and a random order, times the weight; whether
+        the value depends on
     the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
-    one, none = np.ones(len(columns["ideal"])), np.zeros(len(columns["ideal"]))
-    weight, retrieved = (
-        columns.get("weight", one),
-        columns.get("retrieved", none),
-    )  # 0 for values without rankings
+    ones = np.ones(len(columns["ideal"]))
+    zeros = np.zeros(len(columns["ideal"]))
+    weight = columns.get("weight", ones)
+    retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
         _, _, k = name.partition("@")
-        orders = [columns[each] for each in (name, *(f"{order} {name}" for order in ORDERED))]
-        ranked = np.minimum(retrieved, min(int(k), 2**62)) if k else retrieved
-        unjudged = columns.get(result_name("unjudged", int(k) if k else None), none)
-        counts = affected_by_ties(orders[1], orders[2]), ranked, unjudged, one, weight
-        counted = ~np.isnan(orders[0]) & (weight > 0)
-        figures[name] = np.array(
-            [orders[0], *np.where(counted, [*(each * weight for each in orders), *counts], 0.0)]
-        )
+        if k:
+            # A larger cutoff would not fit into 64 bits.
+            ranked = np.minimum(retrieved, min(int(k), 2**62))
+            unjudged = columns.get(result_name("unjudged", int(k)), zeros)
+        else:
+            ranked = retrieved
+            unjudged = columns.get("unjudged", zeros)
+        value, worst, best, random_order = (columns[column] for column in columns_of_values(name))
+        summed = [
+            value * weight,
+            worst * weight,
+            best * weight,
+            random_order * weight,
+            affected_by_ties(worst, best),
+            ranked,
+            unjudged,
+            ones,
+            weight,
+        ]
+        is_counted = ~np.isnan(value) & (weight > 0)
+        figures[name] = np.array([value, *np.where(is_counted, summed, 0.0)])
     return figures
 
 
 def score_system(
     figures: PerQuery, samples: Mapping[str, Sample], confidence: float
 ) -> dict[str, Score]:
-    """Return the scores of a system by name, from its figures and `samples_of` them; nan if no query has a value."""
+    """Return the scores of a system by name, from its figures and `samples_of` them.
+
+    A score is nan if no query has a value.
+    """
     return {
         name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
     }
@@ -19094,23 +19764,29 @@ def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
-    """Return the score of each system in one result, from its figures; the first intervals are those of the means."""
-    if not (valued := ~np.isnan(figures[0, 0])).all():
-        figures = np.compress(valued, figures, axis=2)  # summed as by `compute`
+    """Return the score of each system in one result, from its figures.
+
+    The first intervals are those of the means; those of differences follow.
+    """
+    has_value = ~np.isnan(figures[0, 0])
+    if not has_value.all():
+        # So they are summed as by `compute`.
+        figures = np.compress(has_value, figures, axis=2)
     with np.errstate(over="ignore"):
         sums = figures[:, 1:].sum(axis=2)
     scores = []
-    of_systems = zip(figures, sums.tolist(), *(each.tolist() for each in ends), strict=False)
-    for rows, (*of_orders, tied, ranked, unjudged, queries, weight), *ends_of_mean in of_systems:
-        for row, total in zip(rows[1:], of_orders, strict=False):
-            if not math.isfinite(total) and not np.isnan(row).all():
-                mean(name, row)  # raises the error
-        value, worst, best, random_order = (
-            each / weight if queries else math.nan for each in of_orders
-        )
-        low, high, error = (
-            math.nan if math.isnan(each) else each for each in ends_of_mean
-        )  # one nan, equal to itself
+    for system, totals in enumerate(sums.tolist()):
+        *means, tied, ranked, unjudged, queries, weight = totals
+        for order, total in enumerate(means):
+            values = figures[system, 1 + order]
+            if not math.isfinite(total) and not np.isnan(values).all():
+                mean(name, values)  # raises the error
+            means[order] = total / weight if queries else math.nan
+        value, worst, best, random_order = means
+        low, high, error = (float(column[system]) for column in ends)
+        if math.isnan(low):
+            # The same object: then scores without an interval are equal.
+            low = high = error = math.nan
         score = Score(
             value=value,
             low=min(low, value),
@@ -19135,20 +19811,21 @@ def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> N
 
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
-    return 1.0 if measure_of(name) == "nDCG" else math.inf
+    if measure_of(name) == "nDCG":
+        return 1.0
+    return math.inf
 
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
     """Yield the figures of each slice, whose queries keep their order."""
-    order, sizes = (
-        np.argsort(slices.code, kind="stable"),
-        np.bincount(slices.code, minlength=len(slices.values)),
-    )
-    in_order = {name: each.take(order, axis=-1) for name, each in figures.items()}
-    for value, end, size in zip(
-        slices.values, np.cumsum(sizes).tolist(), sizes.tolist(), strict=True
-    ):
-        yield value, {name: each[..., end - size : end] for name, each in in_order.items()}
+    order = np.argsort(slices.code, kind="stable")
+    sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
+    in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}
+    start = 0
+    for value, size in zip(slices.values, sizes, strict=True):
+        end = start + size
+        yield value, {name: values[..., start:end] for name, values in in_order.items()}
+        start = end
 
 
 # ndcg/statistics/stratified.py: The mean of independent means, such as those of slices, and its interval.
@@ -19174,55 +19851,58 @@ class Combined(NamedTuple):
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
 ) -> list[Combined]:
-    """Return the mean, over independent samples, of the mean of each row, and then of the difference of each pair.
+    """Return the mean of each row over independent samples, and then of each difference.
 
-    All samples have the same rows and pairs, and at least two queries. The ends of the interval are the means of the
-    ends of the samples' own intervals, which are `intervals` with a smaller t: as far from the mean of all as t of the
-    combined degrees of freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
+    Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
+    The ends of the interval are the means of the ends of the samples' own intervals, which are
+    `intervals` with a smaller t: as far from the mean of all as t of the combined degrees of
+    freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
     proportions). So the interval of one sample is its own, and no end is beyond a bound.
     """
-    of_samples = [estimates(sample, greatest) for sample in samples]
+    estimates_by_sample = [estimates(sample, greatest) for sample in samples]
     scales = [sample.scale for sample in samples]
     quantile = (1 + confidence) / 2
-    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*of_samples, strict=True)]
+    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*estimates_by_sample, strict=True)]
 
 
-def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
+def _statistics_stratified_combined(row: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
     """Return the mean of independent estimates, each in units of its scale."""
-    count, unit = len(of_samples), max(scales)
-    relative = [scale / unit for scale in scales]  # so that no sum overflows
-    errors = [
-        math.sqrt(each.square) * scale for each, scale in zip(of_samples, relative, strict=True)
-    ]
+    count = len(row)
+    unit = max(scales)
+    scales = [scale / unit for scale in scales]  # so that no sum overflows
+    errors = []
+    for estimate, scale in zip(row, scales, strict=True):
+        errors.append(math.sqrt(estimate.square) * scale)
     total = math.hypot(*errors)
     if total > 0:
-        shares = (error / total for error in errors)
-        freedom = 1 / sum(
-            share**4 / each.freedom for share, each in zip(shares, of_samples, strict=True)
-        )
+        inverse = []
+        for estimate, error in zip(row, errors, strict=True):
+            inverse.append((error / total) ** 4 / estimate.freedom)
+        freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # all values of each sample are equal: its interval is as long as its queries are few
-        freedom = sum(each.freedom for each in of_samples)
-        t = of_samples[0].t(quantile)
-        errors = [1 / math.sqrt(each.effective) for each in of_samples]
+        # All values of each sample are equal: its interval is as long as its queries are few.
+        freedom = sum(estimate.freedom for estimate in row)
+        t = row[0].t(quantile)
+        errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
-    lows, highs = [], []
-    for each, error, scale in zip(of_samples, errors, relative, strict=True):
+    values = []
+    lows = []
+    highs = []
+    standard_errors = []
+    for estimate, error, scale in zip(row, errors, scales, strict=True):
         if error > 0:
-            low, high = each.ends(t)
-        elif each.is_mean:
-            low, high = each.ends(min(t, each.t(quantile)))
+            low, high = estimate.ends(t)
+        elif estimate.is_mean:
+            low, high = estimate.ends(min(t, estimate.t(quantile)))
         else:
-            # of differences, as in Student's t: equal ones have no error if others do
-            low = high = each.value
+            # Of differences, as in Student's t: equal ones have no error if others do.
+            low = high = estimate.value
+        values.append(estimate.value * scale)
         lows.append(low * scale)
         highs.append(high * scale)
-    values = [each.value * scale for each, scale in zip(of_samples, relative, strict=True)]
-    standard_errors = [
-        each.standard_error * scale for each, scale in zip(of_samples, relative, strict=True)
-    ]
+        standard_errors.append(estimate.standard_error * scale)
     return Combined(
         value=sum(values) / count * unit,
         low=sum(lows) / count * unit,
@@ -19232,12 +19912,12 @@ def _statistics_stratified_combined(of_samples: Sequence[Estimate], scales: Sequ
     )
 
 
-# ndcg/statistics/slice_means.py: The mean of the means of slices, in which each slice counts the same, however many queries it has.
+# ndcg/statistics/slice_means.py: The mean of the means of slices: each slice counts the same, however many queries it has.
 
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
 ) -> dict[str, Score]:
-    """Return the mean of the slices' means by name, from the samples of each slice, by name, and its scores.
+    """Return the mean of the slices' means by name, from the samples and the scores of each slice.
 
     Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
     """
@@ -19246,26 +19926,34 @@ def mean_of_slices(
         return {}
     means = {}
     for name in samples[named[0]]:
-        counted = [value for value in named if slices[value].scores[name].queries]
-        scores = [slices[value].scores[name] for value in counted]
+        scores = []
+        slice_samples = []
+        for value in named:
+            score = slices[value].scores[name]
+            if score.queries:
+                scores.append(score)
+                slice_samples.append(samples[value][name])
         combined = None
         if scores and min(score.queries for score in scores) > 1:
-            of_name = [samples[value][name] for value in counted]
-            (combined,) = combine(of_name, greatest=greatest_value(name), confidence=confidence)
+            greatest = greatest_value(name)
+            (combined,) = combine(slice_samples, greatest=greatest, confidence=confidence)
         means[name] = mean_of_scores(name, scores, combined)
     return means
 
 
 def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
-    """Return the mean of scores, each of which counts the same, with its interval; None if it has none."""
-    value = mean(name, np.array([score.value for score in scores])) if scores else math.nan
-    low = high = error = math.nan
+    """Return the mean of scores, each of which counts the same.
+
+    `combined` has its interval; None if there is none.
+    """
+    value = low = high = error = math.nan
+    if scores:
+        value = mean(name, np.array([score.value for score in scores]))
     if combined is not None:
-        low, high, error = (
-            min(combined.low, value),
-            max(combined.high, value),
-            combined.standard_error,
-        )
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low = min(combined.low, value)
+        high = max(combined.high, value)
+        error = combined.standard_error
     return Score(
         value=value,
         low=low,
@@ -19277,9 +19965,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None
 
 
 def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the figures of a mean of scores that depend on documents, by their names in a `Score`."""
-    orders = [(score.worst, score.best, score.random_order) for score in scores]
-    worst, best, random_order = np.mean(orders, axis=0).tolist() if orders else [math.nan] * 3
+    """Return the figures of a mean of scores that depend on documents, as in a `Score`."""
+    worst = best = random_order = math.nan
+    if scores:
+        orders = [(score.worst, score.best, score.random_order) for score in scores]
+        worst, best, random_order = np.mean(orders, axis=0).tolist()
     return {
         "worst": worst,
         "best": best,
@@ -19293,11 +19983,13 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 def slice_rows(
     slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
 ) -> list[tuple[str, Mapping[str, Score], int]]:
-    """Return the names, the scores and the numbers of queries of slices, at most so many, and then of their mean."""
-    rows: list[tuple[str, Mapping[str, Score], int]] = [
-        (slice_name(value), part.scores, part.queries)
-        for value, part in islice(slices.items(), most)
-    ]
+    """Return the name, scores and number of queries of each slice, and then of their mean.
+
+    There are at most so many slices before the mean.
+    """
+    rows: list[tuple[str, Mapping[str, Score], int]] = []
+    for value, part in islice(slices.items(), most):
+        rows.append((slice_name(value), part.scores, part.queries))
     if means:
         rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
     return rows
@@ -19313,44 +20005,43 @@ def queries_in_slices(slices: Mapping[Value, Any]) -> int:
     return sum(part.queries for value, part in slices.items() if value is not None)
 
 
-# ndcg/statistics/model_cards.py: Export a report: the metadata of model cards for the Hugging Face Hub, and flat scores for experiment trackers.
+# ndcg/statistics/model_cards.py: Export a report: metadata of model cards for the Hugging Face Hub, flat scores for trackers.
 
 def flat_scores(report: Any) -> dict[str, float]:
-    """Return scores and the ends of their intervals under names that all differ, as trackers log them."""
+    """Return scores and the ends of their intervals under names that all differ."""
     flat: dict[str, float] = {}
     for part, _, scores in parts_of(report):
         for name, score in scores.items():
-            key = name if part is None else f"{name}/{_key_of(part)}"
-            own = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
-            if both := flat.keys() & own:
-                raise ValueError(
-                    f"by: two values would be called {shown(min(both))}; give the slices other names"
-                )
-            flat |= own
+            key = name
+            if part == MEAN_OF_SLICES:
+                key = f"{name}/{part.replace(' ', '_')}"
+            elif part is not None:
+                key = f"{name}/slice={part}"
+            figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+            twice = flat.keys() & figures
+            if twice:
+                problem = f"two values would be called {shown(min(twice))}"
+                raise ValueError(f"by: {problem}; give the slices other names")
+            flat |= figures
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
 def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, of each slice by its name, and of their mean, with the numbers of queries."""
+    """Yield the scores of all queries, of each slice by its name, and of the mean of slices.
+
+    Before the scores is the number of queries.
+    """
     yield None, report.counts["queries"], report.scores
     for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
         yield part, queries, scores
-
-
-def _key_of(part: str) -> str:
-    """Return the name of a slice, or of the mean of slices, as trackers group it."""
-    return MEAN_OF_SLICES.replace(" ", "_") if part == MEAN_OF_SLICES else f"slice={part}"
 
 
 def model_index(
     report: Any, model_name: str, dataset: str, task_type: str, **fields: Any
 ) -> list[dict[str, Any]]:
     """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
-    for argument, text in {
-        "model_name": model_name,
-        "dataset": dataset,
-        "task_type": task_type,
-    }.items():
+    names = {"model_name": model_name, "dataset": dataset, "task_type": task_type}
+    for argument, text in names.items():
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{argument} must be a name; got {shown(text)}")
     try:
@@ -19358,28 +20049,33 @@ def model_index(
         from huggingface_hub.repocard_data import eval_results_to_model_index
     except ImportError:
         raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+    # The user's fields come last, so that they may replace the others.
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    confidence = report.resampling.confidence
     for part, queries, scores in parts_of(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
             metric_name = name
-            if part is not None:
-                metric_name += f" {part}" if part == MEAN_OF_SLICES else f" slice={part}"
-            interval = {"confidence": confidence, "low": score.low, "high": score.high}
+            if part == MEAN_OF_SLICES:
+                metric_name = f"{name} {part}"
+            elif part is not None:
+                metric_name = f"{name} slice={part}"
+            arguments: dict[str, Any] = {}
+            if not math.isnan(score.low):
+                arguments["confidence"] = report.resampling.confidence
+                arguments["low"] = score.low
+                arguments["high"] = score.high
+            arguments["queries"] = score.queries
+            if score.left_out(queries):
+                arguments["left_out"] = score.left_out(queries)
+            arguments["signature"] = report.signature
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
                 metric_name=metric_name,
                 metric_value=score.value,
-                metric_args={
-                    **({} if math.isnan(score.low) else interval),
-                    "queries": score.queries,
-                    **({"left_out": left} if (left := score.left_out(queries)) else {}),
-                    "signature": report.signature,
-                },
+                metric_args=arguments,
             )
             results.append(result)
     return eval_results_to_model_index(model_name, results)
@@ -19388,13 +20084,13 @@ def model_index(
 def eval_results(
     report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any
 ) -> list[dict[str, Any]]:
-    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` describes it."""
+    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` says."""
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError:
         library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
         raise missing_library("to_eval_results", library, packages) from None
-    scores, confidence = report.scores, report.resampling.confidence
+    scores = report.scores
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
     if not isinstance(measure, str) or measure not in scores:
@@ -19402,42 +20098,42 @@ def eval_results(
             f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
         )
     score = scores[measure]
-    interval = (
-        ""
-        if math.isnan(score.low)
-        else f", {level_text(confidence)} {interval_text(score.low, score.high)}"
-    )
-    left = (
-        f", {count_text(left)} excluded"
-        if (left := score.left_out(report.counts["queries"]))
-        else ""
-    )
-    count = f"{count_text(score.queries)} {'query' if score.queries == 1 else 'queries'}"
-    notes = f"{measure}{interval}, {count}{left}; {report.signature}"
+    parts = [measure]
+    if not math.isnan(score.low):
+        level = level_text(report.resampling.confidence)
+        parts.append(f"{level} {interval_text(score.low, score.high)}")
+    if score.queries == 1:
+        parts.append("1 query")
+    else:
+        parts.append(f"{count_text(score.queries)} queries")
+    left_out = score.left_out(report.counts["queries"])
+    if left_out:
+        parts.append(f"{count_text(left_out)} excluded")
+    notes = f"{', '.join(parts)}; {report.signature}"
     entry = EvalResultEntry(
         dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
     )
     return eval_result_entries_to_yaml([entry])
 
 
-# ndcg/statistics/pairs.py: How two systems differ, pair by pair and measure by measure: intervals, tests and their correction.
+# ndcg/statistics/pairs.py: How two systems differ in each measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-COLUMNS = {
-    "query",
-    "difference",
-}  # columns of tables that also have one per system, so no system can have these names
+# Columns of tables that also have one for each system, so that no system can have these names.
+COLUMNS = {"query", "difference"}
 
 
 class Testing(NamedTuple):
     """The hypotheses of the tests of a comparison.
 
     Attributes:
-        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or worse ("less").
-        margin: the amount, in units of the measure, by which the first may still be worse ("greater") or better
-            ("less").
+        alternative: whether two systems differ ("two-sided"), the first is better ("greater") or
+            worse ("less").
+        margin: the amount, in units of the measure, by which the first may still be worse
+            ("greater") or better ("less").
         corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
-        paired: whether all systems have the same queries; else their queries are independent samples.
+        paired: whether all systems have the same queries; else their queries are independent
+            samples.
     """
 
     alternative: str = "two-sided"
@@ -19464,12 +20160,12 @@ class Testing(NamedTuple):
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family: Holm's correction covers the p-values of a family."""
+        """Return the indices of the pairs in each family, whose p-values are corrected together."""
+        if self.corrected_over == "all":
+            return [list(range(len(pairs)))]
         families: dict[str, list[int]] = {}
-        for at, pair in enumerate(pairs):
-            families.setdefault("all" if self.corrected_over == "all" else pair.measure, []).append(
-                at
-            )
+        for index, pair in enumerate(pairs):
+            families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
     def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
@@ -19482,62 +20178,72 @@ class Testing(NamedTuple):
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
 
-        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that of `low` and `high`.
+        In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
+        of `low` and `high`.
         """
-        p_holm, p_t_holm = (
-            self.holm(pairs, [getattr(pair, name) for pair in pairs]) for name in ("p", "p_t")
-        )
+        p_holm = self.holm(pairs, [pair.p for pair in pairs])
+        p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        columns = {
-            "p_holm": p_holm,
-            "p_t_holm": p_t_holm,
-            "low_holm": low.tolist(),
-            "high_holm": high.tolist(),
-        }
+        lows, highs = low.tolist(), high.tolist()
         return [
-            pair._replace(**dict(zip(columns, each, strict=True)))
-            for pair, each in zip(pairs, zip(*columns.values(), strict=True), strict=True)
+            pair._replace(
+                p_holm=p_holm[index],
+                p_t_holm=p_t_holm[index],
+                low_holm=lows[index],
+                high_holm=highs[index],
+            )
+            for index, pair in enumerate(pairs)
         ]
 
     def _intervals(
         self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of Student's t intervals at the level at which Holm's correction compares p of each pair.
+        """Return the ends of Student's t intervals at the level at which Holm compares each p.
 
-        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so on, up to the first
-        that is not lower; the remaining pairs get the level of that one. Where the t-test and the randomization test
-        disagree about the tested difference, the nearest end of the interval is moved to it.
+        Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
+        on, up to the first that is not lower; the remaining pairs get the level of that one. Where
+        the t-test and the randomization test disagree about the tested difference, the nearest end
+        of the interval is moved to it.
         """
         p_values = np.array([pair.p for pair in pairs])
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
             smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
-        beyond = SIGNIFICANT / tests / (2 if self.alternative == "two-sided" else 1)
-        names = (
-            "difference",
-            "low",
-            "high",
-            "low_holm",
-            "high_holm",
-            "standard_error",
-            "degrees_of_freedom",
+        beyond = SIGNIFICANT / tests / self.sides
+
+        def column(name: str) -> NDArray[np.float64]:
+            return np.array([getattr(pair, name) for pair in pairs], float)
+
+        difference = column("difference")
+        low, high = at_level(
+            difference,
+            [column("low"), column("high")],
+            column("standard_error"),
+            column("degrees_of_freedom"),
+            (1 - confidence) / 2,
+            beyond,
         )
-        difference, *ends, least, greatest, error, freedom = (
-            np.array([getattr(pair, name) for pair in pairs], float) for name in names
-        )
-        low, high = at_level(difference, ends, error, freedom, (1 - confidence) / 2, beyond)
-        low, high = np.maximum(low, least), np.minimum(high, greatest)
+        low = np.maximum(low, column("low_holm"))
+        high = np.minimum(high, column("high_holm"))
         tested = self.tested
-        if self.alternative != "less":  # a significant difference is above it
+        if self.alternative != "less":
+            # The interval of a significant difference lies above the tested one.
             above = significant & (difference > tested)
-            low = np.where(above, np.maximum(low, np.nextafter(tested, 2)), np.minimum(low, tested))
+            low_above = np.maximum(low, np.nextafter(tested, 2))
+            low = np.where(above, low_above, np.minimum(low, tested))
         if self.alternative != "greater":
             below = significant & (difference < tested)
-            high = np.where(
-                below, np.minimum(high, np.nextafter(tested, -2)), np.maximum(high, tested)
-            )
+            high_below = np.minimum(high, np.nextafter(tested, -2))
+            high = np.where(below, high_below, np.maximum(high, tested))
         return low, high
+
+    @property
+    def sides(self) -> int:
+        """The number of sides on which a difference can be significant."""
+        if self.alternative == "two-sided":
+            return 2
+        return 1
 
     @property
     def test(self) -> str:
@@ -19556,18 +20262,19 @@ class Testing(NamedTuple):
 
     def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
         """Return the system that a small p-value favors, and the other one."""
-        ahead = difference > 0 if self.alternative == "two-sided" else self.alternative == "greater"
-        return (system, other) if ahead else (other, system)
+        if self.alternative == "greater" or (self.alternative == "two-sided" and difference > 0):
+            return system, other
+        return other, system
 
     def __str__(self) -> str:
         if self.alternative == "two-sided":
             return "do the two differ"
-        how = {"greater": ("better", "worse"), "less": ("worse", "better")}[self.alternative]
-        return (
-            f"is the first not {how[1]} by {self.margin:g} or more"
-            if self.margin
-            else f"is the first {how[0]}"
-        )
+        better, worse = "better", "worse"
+        if self.alternative == "less":
+            better, worse = worse, better
+        if self.margin:
+            return f"is the first not {worse} by {self.margin:g} or more"
+        return f"is the first {better}"
 
 
 class Pair(NamedTuple):
@@ -19580,26 +20287,28 @@ class Pair(NamedTuple):
         difference: the mean of ``system`` minus the mean of ``other``.
         low: the lower end of its confidence interval.
         high: the upper end.
-        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is below 0.05, it does
-            not contain 0; for "greater", lies above 0 or the negative margin; for "less", below 0 or the margin.
+        low_holm: the lower end of the interval that agrees with `p_holm`: exactly if `p_holm` is
+            below 0.05, it does not contain 0; for "greater", lies above 0 or the negative margin;
+            for "less", below 0 or the margin.
         high_holm: the upper end.
         standard_error: the standard error of the difference.
         degrees_of_freedom: those of Student's t in the intervals and the t-test.
-        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`; of Welch's t-test if
-            queries are not paired.
+        p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`;
+            of Welch's t-test if queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries on which ``system`` scores higher, without those of weight 0; like the next two,
-            None if queries are not paired.
+        wins: the number of queries on which ``system`` scores higher, without those of weight 0;
+            like the next two, None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
         exact: whether the randomization test tried all permutations.
         permutations: the number of permutations that it tried; 0 if queries are not paired.
-        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these queries detects at
-            the 5% level with 80% power; None if it is unknown, or if no possible difference is so large.
-        queries_needed: the number of queries with which such a test would detect the observed difference; None if no
-            number is enough, or if queries are not paired.
+        min_detectable: the smallest difference, from 0 or from the margin, that a t-test of these
+            queries detects at the 5% level with 80% power; None if it is unknown, or if no possible
+            difference is so large.
+        queries_needed: the number of queries with which such a test would detect the observed
+            difference; None if no number is enough, or if queries are not paired.
     """
 
     measure: str
@@ -19627,11 +20336,9 @@ class Pair(NamedTuple):
     @property
     def p_error(self) -> float:
         """The standard error of `p`; it is 0 if all permutations were tried."""
-        return (
-            0.0
-            if self.exact or not self.permutations
-            else math.sqrt(self.p * (1 - self.p) / self.permutations)
-        )
+        if self.exact or not self.permutations:
+            return 0.0
+        return math.sqrt(self.p * (1 - self.p) / self.permutations)
 
     @property
     def differing(self) -> int:
@@ -19645,7 +20352,7 @@ class Pair(NamedTuple):
 
     @property
     def has_too_few_queries(self) -> bool:
-        """Whether the queries detect no possible difference: differences vary, but `min_detectable` is None."""
+        """Whether differences vary, but the queries detect none: `min_detectable` is None."""
         return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
 
     @property
@@ -19668,7 +20375,7 @@ class Pair(NamedTuple):
         )
 
     def cells(self, level: str, places: int = 4) -> dict[str, str]:
-        """Return the cells of tables by their headings; the heading of the interval is its level."""
+        """Return the cells of tables by their headings; that of the interval is its level."""
         return {
             "difference": number_text(self.difference, places, "+"),
             level: interval_text(self.low, self.high, places, "+"),
@@ -19693,17 +20400,16 @@ def system_names(
     systems: Any, baseline: Any, argument: str = "systems", content: str = "predictions"
 ) -> list[str]:
     """Return the names of systems: at least two, plain text, and the baseline among them."""
-    if not isinstance(systems, Mapping) or len(systems) < 2:
-        given = f"{len(systems)}" if isinstance(systems, Mapping) else type(systems).__name__
-        raise ValueError(
-            f"{argument} must map the names of at least two systems to their {content}; got {given}"
-        )
+    problem = f"{argument} must map the names of at least two systems to their {content}"
+    if not isinstance(systems, Mapping):
+        raise ValueError(f"{problem}; got {type(systems).__name__}")
+    if len(systems) < 2:
+        raise ValueError(f"{problem}; got {len(systems)}")
     for name in systems:
-        if not isinstance(name, str) or not name.isprintable() or name in {"", *COLUMNS}:
-            problem = (
-                'must be a string of printable characters, other than "query" and "difference"'
-            )
-            raise ValueError(f"{argument}: a name {problem}; got {shown(name)}")
+        is_text = isinstance(name, str) and name != "" and name.isprintable()
+        if not is_text or name in COLUMNS:
+            needed = 'a string of printable characters, other than "query" and "difference"'
+            raise ValueError(f"{argument}: a name must be {needed}; got {shown(name)}")
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -19713,6 +20419,25 @@ def system_names(
 
 NAMED_PAIRS = 5  # pairs in a sentence
 NAMED_SLICES = 5  # slices in a sentence
+# Why a query is excluded, as a sentence says it of one query and of several.
+LEFT_OUT = {
+    "missing": (
+        "judged queries is missing from the run and",
+        "judged queries are missing from the run and",
+    ),
+    "nothing relevant": (
+        "queries has no relevant documents and is",
+        "queries have no relevant documents and are",
+    ),
+    "ideal 0": (
+        "queries has an ideal DCG of 0 and is",
+        "queries have an ideal DCG of 0 and are",
+    ),
+    "weight 0": (
+        "queries has a weight of 0 and is",
+        "queries have a weight of 0 and are",
+    ),
+}
 
 
 def notes_of(
@@ -19732,102 +20457,114 @@ def notes_of(
     return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
-def shared_notes(of_systems: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the notes of several systems: once those that all have, then the others with the name of the system."""
-    first, *others = of_systems.values()
-    shared = [note for note in first if all(note in each for each in others)]
-    own = [(name, note) for name, each in of_systems.items() for note in each if note not in shared]
-    return [*shared, *(Message(f"{name}: {marked(note)}") for name, note in own)]
+def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the notes of several systems: what all share once, then the others with a name."""
+    first, *others = by_system.values()
+    notes = [note for note in first if all(note in other for other in others)]
+    shared = set(notes)
+    for name, system_notes in by_system.items():
+        for note in system_notes:
+            if note not in shared:
+                notes.append(Message(f"{name}: {marked(note)}"))
+    return notes
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return notes on cutoffs without effect, and on only relevant documents."""
     if "all relevant" not in columns:  # values without rankings
         return []
-    longest = max(int(columns[name].max()) for name in ("retrieved", "judged"))
-    sentences = [
-        f"The cutoff {k} has no effect: no query has more than {longest} retrieved or judged documents."
-        for k in options.cutoffs
-        if k is not None and k > longest
-    ]
-    alike = columns["all relevant"]
-    if 10 * np.count_nonzero(alike) >= len(alike):
-        number = f"{np.count_nonzero(alike):,} of {len(alike):,} queries"
+    longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
+    sentences = []
+    for k in options.cutoffs:
+        if k is not None and k > longest:
+            reason = f"no query has more than {longest} retrieved or judged documents"
+            sentences.append(f"The cutoff {k} has no effect: {reason}.")
+    queries = len(columns["all relevant"])
+    count = int(np.count_nonzero(columns["all relevant"]))
+    if 10 * count >= queries:
         sentences.append(
-            f"In {number} all documents are relevant, so that any order of them scores high."
+            f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
+            "them scores high."
         )
     return sentences
 
 
 def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
-    shares = columns.get("weight", np.ones(len(columns["ideal"])))
-    fewest = min((shares[~np.isnan(columns[name])] for name in options.names), key=_counted_as)
-    if (counted := _counted_as(fewest)) >= FEW:
+    weight = columns.get("weight", np.ones(len(columns["ideal"])))
+    counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
+    fewest = min(counted_weights, key=_effective)
+    effective = _effective(fewest)
+    if effective >= FEW:
         return []
-    if np.count_nonzero(fewest) == 1:
+    queries = int(np.count_nonzero(fewest))
+    if queries == 1:
         return ["A single query says nothing about others: its score has no interval."]
-    number = f"{np.count_nonzero(fewest):,}"
-    alike = counted > 0.999 * np.count_nonzero(fewest)
-    number += "" if alike else f", which count as {counted:.1f} by their weights"
+    number = f"{queries:,}"
+    if effective <= 0.999 * queries:
+        # Apart from rounding, weights differ.
+        number += f", which count as {effective:.1f} by their weights"
     problem = "intervals and tests may be wrong more often than their levels say"
     return [f"Few queries ({number}): below {FEW}, {problem}."]
 
 
-def _counted_as(weight: NDArray[np.float64]) -> float:
-    """Return the effective number of queries: how many of equal weight would be as precise (Kish, 1965)."""
-    return float(weight.sum() ** 2 / (weight**2).sum()) if weight.any() else 0.0
+def _effective(weight: NDArray[np.float64]) -> float:
+    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
+    if not weight.any():
+        return 0.0
+    return float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries, run = len(columns["ideal"]), "the run"
-    without = {name: np.isnan(columns[name]) for name in options.names}
-    skipped, nothing = np.zeros(queries, bool), columns["ideal"] <= 0
+    queries = len(columns["ideal"])
+    has_no_relevant = columns["ideal"] <= 0
+    is_skipped = np.zeros(queries, bool)
     if options.missing == "skip":
-        skipped = columns.get("missing", skipped)
+        is_skipped = columns.get("missing", is_skipped)
+    reasons = {
+        "missing": is_skipped,
+        "nothing relevant": has_no_relevant & ~is_skipped,
+        "ideal 0": ~has_no_relevant & ~is_skipped,
+    }
+    has_no_value = {name: np.isnan(columns[name]) for name in options.names}
     sentences = []
-    for applies, how_many, one, several in (
-        (skipped, "judged queries", f"is missing from {run} and", f"are missing from {run} and"),
-        (
-            nothing & ~skipped,
-            "queries",
-            "has no relevant documents and is",
-            "have no relevant documents and are",
-        ),
-        (
-            ~nothing & ~skipped,
-            "queries",
-            "has an ideal DCG of 0 and is",
-            "have an ideal DCG of 0 and are",
-        ),
-    ):
+    for reason, applies in reasons.items():
+        # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
-        for name, lacking in without.items():
-            measures.setdefault((lacking & applies).tobytes(), []).append(name)
-        for mask, names in measures.items():
-            if count := np.count_nonzero(np.frombuffer(mask, bool)):
-                measure = _of_some(names, without)
-                reason = one if count == 1 else several
-                sentences.append(
-                    f"{count:,} of {queries:,} {how_many} {reason} excluded from the mean{measure}."
-                )
-    if "weight" in columns and (count := np.count_nonzero(columns["weight"] == 0)):
-        reason = "has a weight of 0 and is" if count == 1 else "have a weight of 0 and are"
-        sentences.append(f"{count:,} of {queries:,} queries {reason} excluded from the mean.")
+        for name, mask in has_no_value.items():
+            measures.setdefault((mask & applies).tobytes(), []).append(name)
+        for left_out, names in measures.items():
+            count = int(np.count_nonzero(np.frombuffer(left_out, bool)))
+            if count > 0:
+                measure = _some_names(names, options.names)
+                sentences.append(_left_out_note(reason, count, queries, measure))
+    if "weight" in columns:
+        count = int(np.count_nonzero(columns["weight"] == 0))
+        if count > 0:
+            sentences.append(_left_out_note("weight 0", count, queries))
     return sentences
 
 
+def _left_out_note(reason: str, count: int, queries: int, measure: str = "") -> str:
+    one, several = LEFT_OUT[reason]
+    if count == 1:
+        return f"1 of {queries:,} {one} excluded from the mean{measure}."
+    return f"{count:,} of {queries:,} {several} excluded from the mean{measure}."
+
+
 def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged, with ids from both inputs if these are known."""
+    """Return a sentence if no document was both retrieved and judged.
+
+    `unmatched` says so with ids from both inputs, if these are known.
+    """
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    sides = [
-        columns[name].any()
-        for name in ("retrieved", "judged", "retrieved and judged")
-        if name in columns
-    ]
-    if sides != [True, True, False]:
+    if "retrieved and judged" not in columns:  # values without rankings
+        return []
+    if not columns["retrieved"].any() or not columns["judged"].any():
+        return []
+    if columns["retrieved and judged"].any():
         return []
     both = f"{mark('predictions')} and {mark('references')}"
     return [
@@ -19836,40 +20573,47 @@ def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on the number of excluded documents, and on queries that they leave without a relevant one."""
+    """Return sentences on excluded documents, and on queries that they leave nothing relevant."""
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    is_of_run = options.exclude_from == "run"
-    removed = retrieved if is_of_run else retrieved + judged
-    if not removed:
-        hint = "are its ids the ids of queries and documents?"
-        there = "retrieved" if is_of_run else "retrieved or judged"
-        return [
-            Message(f"No document was excluded: {mark('exclude')} has none that is {there}; {hint}")
-        ]
-    if is_of_run:
+    if options.exclude_from == "run":
+        if not retrieved:
+            return [_nothing_excluded("retrieved")]
         still = f"judged, so still in the ideals: {judged:,}"
         return [f"Excluded documents: {retrieved:,} from the run; {still}."]
+    if not retrieved and not judged:
+        return [_nothing_excluded("retrieved or judged")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
-    normalized = [name for name, measure, _ in options.results if measure == "nDCG"]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    if count := max(
-        (np.count_nonzero(emptied & ~np.isnan(columns[name])) for name in normalized), default=0
-    ):
-        have, are = ("has", "is") if count == 1 else ("have", "are")
-        value, skip = options.scoring["zero_division"], mark("zero_division", math.nan)
-        counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-        left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are} {counted}"
-        sentences.append(Message(f"{left}; {skip} leaves such queries out of the mean."))
+    count = 0
+    for name, measure, _ in options.results:
+        if measure == "nDCG":
+            count = max(count, int(np.count_nonzero(emptied & ~np.isnan(columns[name]))))
+    if count == 0:
+        return sentences
+    counted = "counted"
+    if not isinstance(options.scoring["zero_division"], str):
+        counted = f"counted as {options.scoring['zero_division']:g}"
+    have, are = "have", "are"
+    if count == 1:
+        have, are = "has", "is"
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left"
+    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
+    sentences.append(Message(f"{left} and {are} {counted}; {skip}."))
     return sentences
+
+
+def _nothing_excluded(there: str) -> Message:
+    problem = f"No document was excluded: {mark('exclude')} has none that is {there}"
+    return Message(f"{problem}; are its ids the ids of queries and documents?")
 
 
 def missing_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on missing queries that count in the mean, if there are any."""
-    if (
-        "missing" not in columns or options.missing == "skip"
-    ):  # "missing" is unknown for values without rankings
+    if "missing" not in columns:  # values without rankings
+        return []
+    if options.missing == "skip":
         return []
     missing = int(np.count_nonzero(columns["missing"]))
     if not missing:
@@ -19878,21 +20622,25 @@ def missing_notes(columns: PerQuery, options: Options) -> list[str]:
 
 
 def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents that lack judged ones, if there are any.
+    """Return a sentence on queries with few retrieved documents that lack judged ones.
 
     A short list with all judged documents, as of a reranker, is as long as it can usefully be.
     """
     if "missing" not in columns:  # values without rankings
         return []
-    k = max((k for k in options.cutoffs if k is not None), default=0)
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < k))
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
     if not few:
         return []
-    other = "other " if columns["missing"].any() else ""
+    other = ""
+    if columns["missing"].any():
+        # Those that are missing have a sentence of their own.
+        other = "other "
+    fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        return [f"1 {other}query has fewer than {k} retrieved documents and lacks judged ones."]
-    return [f"{few:,} {other}queries have fewer than {k} retrieved documents and lack judged ones."]
+        return [f"1 {other}query has {fewer} and lacks judged ones."]
+    return [f"{few:,} {other}queries have {fewer} and lack judged ones."]
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
@@ -19900,72 +20648,81 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     sentences = []
     for name, score in scores.items():
         differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if score.low <= score.random_order and differs.any():  # otherwise the order does not matter
-            expected = (
-                f"the mean of all orders of the same documents is {number_text(score.random_order)}"
-            )
-            below = f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
-            near = f"{name} may be no better than a random order: {expected}."
-            sentences.append(near if score.random_order <= score.high else below)
+        if not differs.any():  # the order does not matter
+            continue
+        chance = number_text(score.random_order)
+        expected = f"the mean of all orders of the same documents is {chance}"
+        if score.low <= score.random_order <= score.high:
+            sentences.append(f"{name} may be no better than a random order: {expected}.")
+        elif score.random_order > score.high:
+            hint = "Do higher scores rank first?"
+            sentences.append(f"{name} is worse than a random order: {expected}. {hint}")
     return sentences
 
 
 def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
-    """Return sentences on the slices without an interval, and on what the mean of slices lacks, if there are any."""
-    without = sum(
-        any(math.isnan(score.low) for score in part.scores.values()) for part in slices.values()
-    )
+    """Return sentences on slices without an interval, and on what their mean lacks for it."""
+    without = 0
+    for part in slices.values():
+        if any(math.isnan(score.low) for score in part.scores.values()):
+            without += 1
     if not without:
         return []
     few = "fewer than two of their queries have a value"
     sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
     named = [part for value, part in slices.items() if value is not None]
-    with_fewer: dict[int, list[str]] = {}
-    for name in means:
+    measures_by_count: dict[int, list[str]] = {}
+    without_interval = []
+    for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
         if counted < len(named):
-            with_fewer.setdefault(counted, []).append(name)
-    for counted, names in with_fewer.items():
-        which = f"mean of slices{_of_some(names, means)}"
-        sentences.append(
-            f"The {which} is over {counted:,} of {len(named):,} slices; the others have no value."
-        )
-    names = [name for name, score in means.items() if score.queries and math.isnan(score.low)]
-    if names:
-        which = f"mean of slices{_of_some(names, means)}"
+            measures_by_count.setdefault(counted, []).append(name)
+        if score.queries and math.isnan(score.low):
+            without_interval.append(name)
+    for counted, names in measures_by_count.items():
+        number = f"{counted:,} of {len(named):,} slices; the others have no value"
+        sentences.append(f"The mean of slices{_some_names(names, means)} is over {number}.")
+    if without_interval:
+        which = f"mean of slices{_some_names(without_interval, means)}"
         sentences.append(f"The {which} has no interval, since one of the slices has none.")
     return sentences
 
 
-def _of_some(names: Sequence[str], of_all: Collection[str]) -> str:
+def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     """Return the names of measures, if these are not all."""
-    return "" if len(names) == len(of_all) else f" of {', '.join(names)}"
+    if len(names) == len(all_names):
+        return ""
+    return f" of {', '.join(names)}"
 
 
 def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices with few queries, if there are any."""
-    few = sum(each.queries < FEW for each in slices.values())
-    problem = (
-        f"have fewer than {FEW} queries: intervals may miss the true value more often than they say"
-    )
-    return [f"{few:,} of {len(slices):,} slices {problem}."] if few else []
+    few = sum(part.queries < FEW for part in slices.values())
+    if not few:
+        return []
+    problem = "intervals may miss the true value more often than they say"
+    return [f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: {problem}."]
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
     """Return a sentence on the slices that tables omit, if there are any."""
-    return (
-        [f"The first {SHOWN} of {len(slices):,} slices are shown."] if len(slices) > SHOWN else []
-    )
+    if len(slices) <= SHOWN:
+        return []
+    return [f"The first {SHOWN} of {len(slices):,} slices are shown."]
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have, from its number of differing queries."""
+    """Return the lowest corrected p-value that each pair could have with its differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
-    sides = 2 if testing.alternative == "two-sided" else 1
-    return testing.holm(
-        pairs, [min(1, (sides if pair.exact else 1) / pair.permutations) for pair in pairs]
-    )
+    least = []
+    for pair in pairs:
+        as_extreme = 1
+        if pair.exact:
+            # A two-sided test also counts the permutation with all signs turned.
+            as_extreme = testing.sides
+        least.append(min(1, as_extreme / pair.permutations))
+    return testing.holm(pairs, least)
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -19976,11 +20733,13 @@ def differing_text(least: int, most: int | None = None) -> str:
     """
     if least == 1 and most is None:
         return "1 query that differs"
-    return f"{least:,}{'' if most is None else f' to {most:,}'} queries that differ"
+    if most is None:
+        return f"{least:,} queries that differ"
+    return f"{least:,} to {most:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> list[str]:
-    """Return a sentence on the pairs with the same value of every measure in every query, if there are any."""
+    """Return a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}
     for pair in pairs:
         differing[pair.title] = differing.get(pair.title, 0) + pair.differing
@@ -19994,45 +20753,58 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, have too few queries, or have p-values close to 0.05."""
-    sides = 2 if testing.alternative == "two-sided" else 1
-    together = len(testing.families(pairs)[0])
-    least = least_p_values(pairs, testing)
-    beyond = [
-        (pair, p)
-        for pair, p in zip(pairs, least, strict=True)
-        if p >= SIGNIFICANT and pair.permutations > 1
-    ]
-    sentences = []
-    if beyond:
-        counts = sorted({pair.permutations.bit_length() - 1 for pair, _ in beyond})
-        few = differing_text(*dict.fromkeys((counts[0], counts[-1])))
-        ways = [f"{int(math.log2(together * sides / SIGNIFICANT)) + 1} queries that differ"]
-        if not all(pair.exact for pair, _ in beyond):
-            few, ways = "this number of permutations", []
-        if together > 1:
-            ways.append("fewer pairs" + ", as with a baseline" * (baseline is None))
-        corrected = f" corrected for {together:,}" if together > 1 else ""
+    """Return notes on pairs that cannot be significant, or perhaps are not, and on their power."""
+    sentences = _beyond_notes(pairs, testing, baseline)
+    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    if too_few:
+        problem = "too few queries to find any difference with 80% power"
         sentences.append(
-            f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {few}, p{corrected} is at "
-            f"least {min(p for _, p in beyond):.4f}. A significant result needs {', or '.join(ways)}."
+            f"{too_few:,} of {len(pairs):,} pairs have {problem}, even the greatest possible."
         )
-    if too_few := sum(pair.has_too_few_queries for pair in pairs):
-        problem = (
-            "have too few queries to find any difference with 80% power, even the greatest possible"
-        )
-        sentences.append(f"{too_few:,} of {len(pairs):,} pairs {problem}.")
-    near = [
-        pair
-        for pair in pairs
-        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
-    ]
+    near = 0
+    for pair in pairs:
+        # The error of p, times p_holm / p, is that of p_holm.
+        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
+            near += 1
     if near:
-        sentences.append(
-            f"{len(near):,} of {len(pairs):,} corrected p-values lie within two standard errors of {SIGNIFICANT}: "
-            "all permutations might put them on the other side."
-        )
+        place = f"within two standard errors of {SIGNIFICANT}"
+        hint = "all permutations might put them on the other side"
+        sentences.append(f"{near:,} of {len(pairs):,} corrected p-values lie {place}: {hint}.")
     return sentences
+
+
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
+    """Return a sentence on the pairs that cannot be significant, if there are any."""
+    beyond = []
+    least = 1.0
+    for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
+        if p >= SIGNIFICANT and pair.permutations > 1:
+            beyond.append(pair)
+            least = min(least, p)
+    if not beyond:
+        return []
+    together = len(testing.families(pairs)[0])
+    ways = []
+    if all(pair.exact for pair in beyond):
+        # Of n queries that differ there are 2 ** n permutations.
+        counts = sorted({pair.permutations.bit_length() - 1 for pair in beyond})
+        reason = differing_text(*dict.fromkeys((counts[0], counts[-1])))
+        enough = int(math.log2(together * testing.sides / SIGNIFICANT)) + 1
+        ways.append(f"{enough} queries that differ")
+    else:
+        reason = "this number of permutations"
+    p_name = "p"
+    if together > 1:
+        p_name = f"p corrected for {together:,}"
+        if baseline is None:
+            ways.append("fewer pairs, as with a baseline")
+        else:
+            ways.append("fewer pairs")
+    problem = f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant"
+    return [
+        f"{problem}: with {reason}, {p_name} is at least {least:.4f}. "
+        f"A significant result needs {', or '.join(ways)}."
+    ]
 
 
 def notes_on_slices(
@@ -20042,28 +20814,33 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        measures = {"all": "all measures", "measure": "a measure"}[testing.corrected_over]
+        measures = "a measure"
+        if testing.corrected_over == "all":
+            measures = "all measures"
         family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
         sentences.append(
             f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
         )
-    if left := [slice_name(value) for value in slices if value not in compared]:
-        few = f"fewer than two of their queries have a value: {', '.join(left[:NAMED_SLICES])}"
-        more = f" and {len(left) - NAMED_SLICES:,} more" if len(left) > NAMED_SLICES else ""
+    left_out = [value for value in slices if value not in compared]
+    if not left_out:
+        return sentences
+    names = ", ".join(map(slice_name, left_out[:NAMED_SLICES]))
+    if len(left_out) > NAMED_SLICES:
+        names += f" and {len(left_out) - NAMED_SLICES:,} more"
+    problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
+    sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
+    if left_out != [None]:
+        # None is no slice, and not in their mean.
         sentences.append(
-            f"{len(left):,} of {len(slices):,} slices are not compared, since {few}{more}."
+            "The mean of slices is not compared either, since one of the slices is not."
         )
-        if any(value is not None and value not in compared for value in slices):
-            sentences.append(
-                "The mean of slices is not compared either, since one of the slices is not."
-            )
     return sentences
 
 
-# ndcg/statistics/saved.py: Read results that were saved as JSON: figures are checked and believed; those of 2.x are computed again.
+# ndcg/statistics/saved.py: Read results that were saved as JSON.
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
-OF_DOCUMENTS = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
 
 
 class OldResultError(ValueError):
@@ -20085,44 +20862,44 @@ def as_saved(kind: str) -> Iterator[None]:
         OverflowError,
         pa.ArrowException,
     ) as error:
+        needed = f"the result of {kind}.to_dict(), whole and unchanged"
         problem = f"{type(error).__name__}: {error}"
-        raise ValueError(
-            f"values must be the result of {kind}.to_dict(), whole and unchanged ({problem})"
-        ) from error
+        raise ValueError(f"values must be {needed} ({problem})") from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
-    """Return a table of queries from plain lists, with values as float64, and text and counts unchanged."""
-    arrays = {}
-    for name, values in columns.items():
-        place = f"queries: {name}"
-        if not isinstance(values, (list, tuple)):
-            raise ValueError(f"{place}: must be a list; got {shown(values)}")
-        if name in COUNTS:
-            arrays[name] = pa.array([saved_count(value, place) for value in values], pa.int64())
-        elif name in ("system", "query"):
-            kinds = {type(value) for value in values}
-            if len(kinds) != 1 or not kinds <= ({str, int} if name == "query" else {str}):
-                raise ValueError(
-                    f"{place}: must be all strings" + " or all integers" * (name == "query")
-                )
-            arrays[name] = pa.array(values)
-        elif name == "slice":
-            arrays[name] = pa.array(values)
-        else:
-            arrays[name] = pa.array(_saved_numbers(values, place), from_pandas=True)
-            if (
-                name == "weight"
-                and not pc.all(pc.greater_equal(arrays[name], 0), skip_nulls=False).as_py()
-            ):
-                wrong = next(value for value in values if value is None or value < 0)
-                raise ValueError(
-                    f"{place}: must be a number that is not negative; got {shown(wrong)}"
-                )
-    return pa.table(arrays)
+    """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
+    return pa.table({name: _saved_column(name, values) for name, values in columns.items()})
+
+
+def _saved_column(name: str, values: Any) -> pa.Array:
+    place = f"queries: {name}"
+    if not isinstance(values, (list, tuple)):
+        raise ValueError(f"{place}: must be a list; got {shown(values)}")
+    if name in COUNTS:
+        return pa.array([saved_count(value, place) for value in values], pa.int64())
+    if name == "slice":
+        return pa.array(values)
+    kinds = {type(value) for value in values}
+    if name == "query":
+        if kinds not in ({str}, {int}):
+            raise ValueError(f"{place}: must be all strings or all integers")
+        return pa.array(values)
+    if name == "system":
+        if kinds != {str}:
+            raise ValueError(f"{place}: must be all strings")
+        return pa.array(values)
+    numbers = _saved_numbers(values, place)
+    if name == "weight":
+        wrong = ~(numbers >= 0)  # negative or null
+        if wrong.any():
+            value = shown(values[int(np.argmax(wrong))])
+            raise ValueError(f"{place}: must be a number that is not negative; got {value}")
+    return pa.array(numbers, from_pandas=True)
 
 
 def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
+    # Nearly all are floats, which this loop passes without a call for each.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
@@ -20147,30 +20924,26 @@ def saved_count(value: Any, place: str) -> int:
 
 def saved_notes(notes: Any) -> tuple[str, ...]:
     """Return saved notes."""
-    if not isinstance(notes, (list, tuple)) or not all(isinstance(each, str) for each in notes):
+    if not isinstance(notes, (list, tuple)) or not all(isinstance(note, str) for note in notes):
         raise ValueError(f"notes: must be a list of strings; got {shown(notes)}")
     return tuple(notes)
 
 
 def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    measures, _, version = (
-        signature.partition("|v:") if isinstance(signature, str) else ("", "", "")
-    )
+    version = ""
+    if isinstance(signature, str):
+        _, _, version = signature.partition("|v:")
     if not version:
-        raise ValueError(
-            f"signature: must begin with the measures and end with the version; got {shown(signature)}"
-        )
+        problem = "must begin with the measures and end with the version"
+        raise ValueError(f"signature: {problem}; got {shown(signature)}")
     if version.startswith("1."):
         problem = "this version reads results of 2.0 and later"
         raise OldResultError(
             f"values were saved by version {version}; {problem}: score the rankings again"
         )
-    return (
-        signature,
-        Options.parse(measures=measures.split("|")[0].split("+")),
-        version.startswith("2."),
-    )
+    measures, _, _ = signature.partition("|")
+    return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
 
 
 def saved_resampling(values: Mapping[str, Any]) -> Resampling:
@@ -20183,7 +20956,11 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
-    return {"measures": measures, **dict(each.split(":", 1) for each in options)}
+    choices = {"measures": measures}
+    for option in options:
+        name, choice = option.split(":", 1)
+        choices[name] = choice
+    return choices
 
 
 def saved_figures(
@@ -20195,16 +20972,21 @@ def saved_figures(
     return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
 
 
+# It takes longer than all else here, and is the same for each score.
 _types_of = cache(get_type_hints)
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     """Return a saved figure of a type; None is nan where there must be a number."""
-    if kind in (str, bool) and type(value) is not kind:
-        raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
-    if kind in (str, bool) or (value is None and kind in (int | None, float | None)):
+    if kind in (str, bool):
+        if type(value) is not kind:
+            raise ValueError(f"{place}: must be of type {kind.__name__}; got {shown(value)}")
         return value
-    return saved_count(value, place) if kind in (int, int | None) else saved_number(value, place)
+    if value is None and kind in (int | None, float | None):
+        return None
+    if kind in (int, int | None):
+        return saved_count(value, place)
+    return saved_number(value, place)
 
 
 def saved_scores(
@@ -20217,15 +20999,15 @@ def saved_scores(
 def with_figures_of_documents(
     scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
 ) -> dict[str, dict[str, Score]]:
-    """Return the scores of systems with the saved figures that the values of the queries do not determine."""
-    read = partial(saved_figures, Score, names=OF_DOCUMENTS)
-    return {
-        system: {
-            name: score._replace(**read(saved[system][name], f"scores: {system}: {name}"))
-            for name, score in of_system.items()
-        }
-        for system, of_system in scores.items()
-    }
+    """Return the scores of systems with the saved figures that depend on documents."""
+    completed: dict[str, dict[str, Score]] = {}
+    for system, system_scores in scores.items():
+        completed[system] = {}
+        for name, score in system_scores.items():
+            place = f"scores: {system}: {name}"
+            figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
+            completed[system][name] = score._replace(**figures)
+    return completed
 
 
 def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
@@ -20241,14 +21023,17 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
 def saved_slices(
     saved: Sequence[Mapping[str, Any]], table: pa.Table
 ) -> dict[Value, Mapping[str, Any]]:
-    """Return what is saved of each slice, by its value; each must have as many rows of queries as it had."""
-    sizes = pc.value_counts(table["slice"]).to_pylist() if "slice" in table.column_names else []
-    rows = {each["values"]: each["counts"] for each in sizes}
-    for each in saved:
-        check_row_count(
-            each["queries"], rows.get(each["slice"], 0), f"slices: {shown(each['slice'])}"
-        )
-    return {each["slice"]: each for each in saved}
+    """Return what is saved of each slice, by its value; no row of its queries may be missing."""
+    rows: dict[Value, int] = {}
+    if "slice" in table.column_names:
+        for size in pc.value_counts(table["slice"]).to_pylist():
+            rows[size["values"]] = size["counts"]
+    slices = {}
+    for part in saved:
+        value = part["slice"]
+        check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
+        slices[value] = part
+    return slices
 
 
 def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
@@ -20269,41 +21054,47 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
 
 
 def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQuery:
-    """Return the columns of a saved table; columns that values without rankings do not have are nan."""
-    if lacking := [name for name in ("query", *names) if name not in table.column_names]:
-        raise ValueError(f"queries: has no column {lacking[0]}")
+    """Return the columns of a saved table, nan where values without rankings have none."""
+    for name in ("query", *names):
+        if name not in table.column_names:
+            raise ValueError(f"queries: has no column {name}")
     ids = table["query"].to_pylist()
-    if twice := [query for query, count in Counter(ids).items() if count > 1]:
-        raise ValueError(f"queries: query {shown(twice[0])} is given {ids.count(twice[0])} times")
+    for query, count in Counter(ids).items():
+        if count > 1:
+            raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
-    columns = {
-        each: table[each].to_numpy().copy()
-        for each in table.column_names
-        if each not in ("system", "query", "slice")
-    }
-    for name, order in product(names, ("", *(f"{order} " for order in ORDERED))):
-        values = columns.setdefault(f"{order}{name}", np.full(len(table), np.nan))
-        outside = (values < 0) | (values > 1 + ROUNDING)
-        if measure_of(name) == "nDCG" and outside.any() and _has_bounds(choices_in(signature)):
-            at = int(np.flatnonzero(outside)[0])
-            raise ValueError(
-                f"queries: {order}{name}: query {shown(ids[at])}: must be from 0 to 1; got {values[at]}"
-            )
+    columns = {}
+    for column in table.column_names:
+        if column not in ("system", "query", "slice"):
+            columns[column] = table[column].to_numpy().copy()
+    for name in names:
+        for column in (name, *(f"{order} {name}" for order in ORDERED)):
+            values = columns.setdefault(column, np.full(len(table), np.nan))
+            if measure_of(name) == "nDCG":
+                _check_bounds(column, values, ids, signature)
     return {**columns, "ideal": np.ones(len(table))}
+
+
+def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
+    """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
+    outside = np.flatnonzero((values < 0) | (values > 1 + ROUNDING))
+    if outside.size and _has_bounds(choices_in(signature)):
+        query = int(outside[0])
+        problem = f"must be from 0 to 1; got {values[query]}"
+        raise ValueError(f"queries: {name}: query {shown(ids[query])}: {problem}")
 
 
 def _has_bounds(choices: Mapping[str, str]) -> bool:
     """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    is_known = choices.get("gain", "linear") in GAINS and choices.get("empty", "0") in (
-        "0",
-        "1",
-        "nan",
-    )
-    return is_known and choices.get("negative") != "keep"
+    if choices.get("gain", "linear") not in GAINS:
+        return False  # a gain of the user's own
+    if choices.get("empty", "0") not in ("0", "1", "nan"):
+        return False
+    return choices.get("negative") != "keep"
 
 
-# ndcg/statistics/report.py: The report on one system: its scores, their intervals, and the counts and notes that a reader needs to judge them.
+# ndcg/statistics/report.py: The report on one system: its scores, their intervals, and what a reader needs to judge them.
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -20317,26 +21108,30 @@ COUNTED = {
 
 @dataclass(frozen=True)
 class Report(Readable):
-    """The scores of one system, their intervals, and the counts and notes that a reader needs to judge them.
+    """The scores of one system, their intervals, and what a reader needs to judge them.
 
     Attributes:
         signature: every option that the scores depend on.
         scores: the scores by name, such as ``"nDCG@10"``.
-        counts: the number of ``queries``, and how many of them have no relevant documents (``nothing_relevant``),
-            only relevant documents (``all_relevant``: everything that was retrieved or judged is relevant), no
-            retrieved documents (``nothing_retrieved``), and how many are excluded from a mean (``left_out``). With
-            `exclude` also how many of its documents were retrieved (``excluded_retrieved``) and judged
-            (``excluded_judged``; with ``exclude_from="run"`` they stay in the ideals).
-        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if there are any, the
-            number of documents ``retrieved``, ``judged`` and ``relevant``, and for each score such as ``nDCG@10``
-            the query's value under this name (null if it has none), ``worst nDCG@10`` and ``best nDCG@10`` under the
-            worst and the best order of ties, ``random order nDCG@10``, the expected value of a random order, and
+        counts: the number of ``queries``, and how many of them have no relevant documents
+            (``nothing_relevant``), only relevant documents (``all_relevant``: everything that was
+            retrieved or judged is relevant), no retrieved documents (``nothing_retrieved``), and
+            how many are excluded from a mean (``left_out``). With `exclude` also how many of its
+            documents were retrieved (``excluded_retrieved``) and judged (``excluded_judged``; with
+            ``exclude_from="run"`` they stay in the ideals).
+        queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if
+            there are any, the number of documents ``retrieved``, ``judged`` and ``relevant``, and
+            for each score such as ``nDCG@10`` the query's value under this name (null if it has
+            none), ``worst nDCG@10`` and ``best nDCG@10`` under the worst and the best order of
+            ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
-        slices: the scores of each slice, by its value of `by`, ascending; queries without a value, None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same; None is no slice.
-            Its interval takes the slices as given, and their queries as samples. Empty without slices.
+        slices: the scores of each slice, by its value of `by`, ascending; queries without a value,
+            None, come last.
+        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same;
+            None is no slice. Its interval takes the slices as given, and their queries as samples.
+            Empty without slices.
     """
 
     signature: str
@@ -20351,27 +21146,28 @@ class Report(Readable):
     def _tables(self) -> list[Table]:
         level = self.resampling.level
         queries = self.counts["queries"]
-        measures = {
-            name: score.cells(level, queries=queries) for name, score in self.scores.items()
-        }
-        header = ["measure", *next(iter(measures.values()))]
-        counts = [
-            [text, count_text(self.counts[name])]
-            for name, text in COUNTED.items()
-            if name in self.counts
-        ]
-        tables = [
-            [header, *([name, *cells.values()] for name, cells in measures.items())],
-            [["queries", "count"], *counts],
-        ]
-        if self.slices:
-            tables.insert(1, self._slice_table(level))
-        return tables
+        means: Table = []
+        for name, score in self.scores.items():
+            cells = score.cells(level, queries=queries)
+            if not means:
+                means.append(["measure", *cells])
+            means.append([name, *cells.values()])
+        counts = [["queries", "count"]]
+        for name, text in COUNTED.items():
+            if name in self.counts:
+                counts.append([text, count_text(self.counts[name])])
+        if not self.slices:
+            return [means, counts]
+        return [means, self._slice_table(level), counts]
 
     def _slice_table(self, level: str) -> Table:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        names = [["slice"], *([name] for name, _, _ in rows)]
-        return mean_table(names, [(scores, queries) for _, scores, queries in rows], level)
+        names = [["slice"]]
+        means = []
+        for name, scores, queries in rows:
+            names.append([name])
+            means.append((scores, queries))
+        return mean_table(names, means, level)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -20386,7 +21182,7 @@ class Report(Readable):
             "resampling": self.resampling._asdict(),
             "notes": list(self.notes),
             "slices": [
-                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
             ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
@@ -20396,38 +21192,33 @@ class Report(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Report":
         """Return the report that `to_dict` was called on.
 
-        What later versions saved is read. Means, intervals and slices that 2.x saved are computed again from the values
-        of the queries.
+        What later versions saved is read. Means, intervals and slices that 2.x saved are computed
+        again from the values of the queries.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
-                entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
-        queries, resampling = (
-            table_from_lists(values["queries"]),
-            saved_resampling(values["resampling"]),
-        )
+        queries = table_from_lists(values["queries"])
+        resampling = saved_resampling(values["resampling"])
         columns = saved_columns(queries, options.names, signature)
-        counts = {
-            name: saved_count(count, f"counts: {name}") for name, count in values["counts"].items()
-        }
+        counts = {}
+        for name, count in values["counts"].items():
+            counts[name] = saved_count(count, f"counts: {name}")
         if is_of_2:
-            by = (
-                slices_of(queries["slice"], None, len(queries))
-                if "slice" in queries.column_names
-                else None
-            )
+            by = None
+            if "slice" in queries.column_names:
+                by = slices_of(queries["slice"], None, len(queries))
             scores, slices, means = _scores_and_slices(columns, by, options, resampling)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
         else:
             scores = saved_scores(values["scores"], options.names)
             check_row_count(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
-            slices = {
-                value: Slice(each["queries"], saved_scores(each["scores"], options.names))
-                for value, each in saved_slices(values["slices"], queries).items()
-            }
+            slices = {}
+            for value, part in saved_slices(values["slices"], queries).items():
+                slices[value] = Slice(part["queries"], saved_scores(part["scores"], options.names))
             means = {}
             if values["mean_of_slices"]:
                 means = saved_scores(values["mean_of_slices"], options.names)
@@ -20443,10 +21234,11 @@ class Report(Readable):
         )
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
-        """Return the queries with the lowest values: ``query``, the value, and the numbers of documents.
+        """Return the queries with the lowest values.
 
-        The lowest comes first. Queries without a value or without relevant documents are left out, because no ranking
-        could improve them. `documents` lists their documents with their ranks.
+        The columns are ``query``, the value, and the numbers of documents. The lowest comes first.
+        Queries without a value or without relevant documents are left out, because no ranking could
+        improve them. `documents` lists their documents with their ranks.
 
         Args:
             n: the number of queries; None for all.
@@ -20455,26 +21247,26 @@ class Report(Readable):
         Raises:
             ValueError: the measure is unknown, or `n` is negative.
         """
-        name = (
-            next(iter(self.scores))
-            if measure is None
-            else choice("measure", measure, tuple(self.scores))
-        )
-        n = None if n is None else whole("n", n, 0)
-        columns = [
-            each for each in ("query", "slice", name, *COUNTS) if each in self.queries.column_names
-        ]
-        counted = pc.is_valid(self.queries[name])
+        if measure is None:
+            measure = next(iter(self.scores))
+        else:
+            choice("measure", measure, tuple(self.scores))
+        if n is not None:
+            n = whole("n", n, 0)
+        columns = ["query", "slice", measure, *COUNTS]
+        columns = [name for name in columns if name in self.queries.column_names]
+        is_counted = pc.is_valid(self.queries[measure])
         if "relevant" in columns:
-            counted = pc.and_(counted, pc.greater(self.queries["relevant"], 0))
-        table = self.queries.select(columns).filter(counted)
-        return table.take(np.argsort(table[name].to_numpy(), kind="stable")[:n])
+            is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
+        table = self.queries.select(columns).filter(is_counted)
+        return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
     def flat(self) -> dict[str, float]:
         """Return the scores as one dict of floats, as experiment trackers log them.
 
-        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and for a slice such as
-        `de` the same three under `nDCG@10/slice=de`. Values and intervals that a slice does not have are omitted.
+        Next to `nDCG@10`, it has the ends of the interval as `nDCG@10/low` and `nDCG@10/high`, and
+        for a slice such as `de` the same three under `nDCG@10/slice=de`. Values and intervals that
+        a slice does not have are omitted.
 
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
@@ -20486,15 +21278,16 @@ class Report(Readable):
     ) -> list[dict[str, Any]]:
         """Return the `model-index` of a model card's metadata: every score, also of each slice.
 
-        The `args` of each score contain its interval, the number of queries in the mean (`queries`), the number of
-        queries that are excluded from it (`left_out`, if any), and the signature.
+        The `args` of each score contain its interval, the number of queries in the mean
+        (`queries`), the number of queries that are excluded from it (`left_out`, if any), and the
+        signature.
 
         Args:
             model_name: the model's name.
             dataset: the id of the dataset on the Hub.
             task_type: one of the Hub's tasks, such as `"text-ranking"` or `"sentence-similarity"`.
-            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the id by default,
-                `dataset_split`, `dataset_revision`, `source_url`.
+            **fields: fields of `huggingface_hub.EvalResult`, such as `dataset_name`, which is the
+                id by default, `dataset_split`, `dataset_revision`, `source_url`.
 
         Raises:
             ImportError: huggingface_hub is missing.
@@ -20505,16 +21298,17 @@ class Report(Readable):
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the contents of a file in `.eval_results/` of a model's repository: one score, for a leaderboard.
+        """Return the contents of a file in `.eval_results/` of a model's repository.
 
-        The notes name the score, its interval, the number of queries in the mean and of those that are excluded from
-        it, and the signature.
+        It is one score, for a leaderboard. The notes name the score, its interval, the number of
+        queries in the mean and of those that are excluded from it, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
             task_id: one of the benchmark's tasks.
             measure: the score, such as `"nDCG@10"`; None if there is only one.
-            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`, `date`, `source_url`.
+            **fields: fields of `huggingface_hub.EvalResultEntry`, such as `dataset_revision`,
+                `date`, `source_url`.
 
         Raises:
             ValueError: a measure that is not in the report.
@@ -20529,12 +21323,14 @@ class Report(Readable):
         ax: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Return a Matplotlib figure of a measure: its means with intervals, its values for all queries, its slices.
+        """Return a Matplotlib figure of a measure.
+
+        It shows the means with intervals, the values for all queries, and the slices.
 
         Args:
             measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
-            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the queries and the slices.
-                By default a new figure has all of them.
+            ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the
+                queries and the slices. By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
 
         Raises:
@@ -20542,49 +21338,48 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            raise ValueError(
-                f"{shown(measure)} is not in this report, which has {', '.join(map(repr, measures))}"
-            )
-        measure = measures[0] if measure is None else measure_of(measure)
-        names = [name for name in self.scores if measure_of(name) == measure]
-        panels = [self._plot_means, self._plot_queries, *[self._plot_slices] * bool(self.slices)]
+            problem = f"{shown(measure)} is not in this report"
+            raise ValueError(f"{problem}, which has {', '.join(map(repr, measures))}")
+        if measure is None:
+            measure = measures[0]
+        names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
+        panels = [self._plot_means, self._plot_queries]
+        if self.slices:
+            panels.append(self._plot_slices)
         height = max(4.0, 0.3 * min(len(self.slices), SHOWN))
         figure, axes = figure_of(len(panels), height, ax=ax, figsize=figsize)
-        for draw, each in zip(
-            panels, axes, strict=False
-        ):  # with fewer axes, only the first panels are drawn
-            draw(each, names)
+        # With fewer axes, only the first panels are drawn.
+        for draw, panel_axes in zip(panels, axes, strict=False):
+            draw(panel_axes, names)
         return figure
 
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
-        for at, name in enumerate(names):
-            draw_mark(axes, _mark_of_mean(self.scores[name]), at, f"C{at}", upright=True)
-        axes.set_xticks(range(len(names)), names, rotation=30 if len(names) > 4 else 0)
+        for index, name in enumerate(names):
+            draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
+        rotation = 0
+        if len(names) > 4:
+            # Else the names would overlap.
+            rotation = 30
+        axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        axes.set_title(f"Mean of {_count_range(self.scores[name] for name in names)} queries")
+        counts = [self.scores[name].queries for name in names]
+        axes.set_title(f"Mean of {range_text(counts)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
-        for at, name in enumerate(names):
+        for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
-            shares = [100 * (each + 0.5) / len(values) for each in range(len(values))]
-            axes.plot(shares, values, linestyle=LINES[at % len(LINES)], label=name)
+            shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
+            axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        _draw_slices(
-            axes, [(row, [scores[name] for name in names]) for row, scores, _ in rows], names
-        )
+        slices = [(title, [scores[name] for name in names]) for title, scores, _ in rows]
+        _draw_slices(axes, slices, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
-
-
-def _count_range(scores: Iterable[Score]) -> str:
-    """Return the number of queries in means, as a range if the numbers differ."""
-    counts = sorted(score.queries for score in scores)
-    return " to ".join(map(count_text, dict.fromkeys((counts[0], counts[-1]))))
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -20593,32 +21388,33 @@ def _mark_of_mean(score: Score) -> Mark:
 
 
 def plot_reports(reports: Mapping[str, Report]) -> Any:
-    """Return a Matplotlib figure of the means of several systems with their intervals, and of their slices.
+    """Return a Matplotlib figure of the means of several systems, and of their slices.
 
-    The first measure is shown, at each cutoff in a panel; slices follow at its first cutoff.
+    They have their intervals. The first measure is shown, at each cutoff in a panel; slices follow
+    at its first cutoff.
     """
-    one = next(iter(reports.values()))
-    first = next(iter(one.scores))
-    names = [name for name in one.scores if measure_of(name) == measure_of(first)]
-    values = list(islice(one.slices, SHOWN))
-    rows = max(len(reports), len(values) * len(reports) / 3)
-    figure, axes = figure_of(len(names) + bool(values), 1.4 + 0.3 * rows, 5.0)
-    for name, each in zip(names, axes, strict=False):
-        draw_rows(
-            each,
-            [(system, [_mark_of_mean(report.scores[name])]) for system, report in reports.items()],
-        )
-        each.set_xlabel(f"{name}, with {one.resampling.level}")
-    if values:
-        of_reports = [
-            slice_rows(each.slices, each.mean_of_slices, SHOWN) for each in reports.values()
-        ]
-        slices = [
-            (row[0][0], [scores[first] for _, scores, _ in row])
-            for row in zip(*of_reports, strict=True)
-        ]
+    report = next(iter(reports.values()))
+    level = report.resampling.level
+    first = next(iter(report.scores))
+    names = [name for name in report.scores if measure_of(name) == measure_of(first)]
+    rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
+    figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
+    for name, panel_axes in zip(names, axes, strict=False):
+        means = []
+        for system, system_report in reports.items():
+            means.append((system, [_mark_of_mean(system_report.scores[name])]))
+        draw_rows(panel_axes, means)
+        panel_axes.set_xlabel(f"{name}, with {level}")
+    if report.slices:
+        parts = []
+        for system_report in reports.values():
+            parts.append(slice_rows(system_report.slices, system_report.mean_of_slices, SHOWN))
+        slices = []
+        for slice_of_each in zip(*parts, strict=True):
+            title, _, _ = slice_of_each[0]
+            slices.append((title, [scores[first] for _, scores, _ in slice_of_each]))
         _draw_slices(axes[-1], slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, with {one.resampling.level}, by slices (and their queries)")
+        axes[-1].set_xlabel(f"{first}, with {level}, by slices (and their queries)")
     return figure
 
 
@@ -20626,10 +21422,10 @@ def _draw_slices(
     axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
 ) -> None:
     """Draw a row for each slice with its scores, which have labels in a legend."""
-    rows = [
-        (f"{name} ({_count_range(scores)})", list(map(_mark_of_mean, scores)))
-        for name, scores in slices
-    ]
+    rows = []
+    for name, scores in slices:
+        counts = range_text([score.queries for score in scores])
+        rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
     draw_rows(axes, rows, labels)
     legend_above(axes)
 
@@ -20657,14 +21453,16 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean, in the order of the references or as `{query: weight}`.
+        sample_weight: one weight per query for the mean, in the order of the references or as
+            `{query: weight}`.
         query_ids: for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query (a string, an integer or a boolean; None for none), such as its language; the
-            queries with the same value are scored as a slice. In the order of the queries, or `{query: value}`. The
-            report then also has the mean of slices, in which each slice counts the same.
+        by: a value per query (a string, an integer or a boolean; None for none), such as its
+            language; the queries with the same value are scored as a slice. In the order of the
+            queries, or `{query: value}`. The report then also has the mean of slices, in which each
+            slice counts the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -20673,9 +21471,10 @@ def report(
         ValueError: as in `compute`.
         ImportError: SciPy is missing.
 
-    >>> predictions, references = [[3, 2, 1], [1, 1, 2], [1, 2, 3]], [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
-    >>> found = report(predictions=predictions, references=references, k=[1, 3])
-    >>> found.scores["nDCG@3"].value.__round__(4), found.scores["nDCG@3"].tied
+    >>> predictions = [[3, 2, 1], [1, 1, 2], [1, 2, 3]]
+    >>> references = [[2, 1, 0], [1, 0, 0], [0, 0, 1]]
+    >>> score = report(predictions=predictions, references=references, k=[1, 3]).scores["nDCG@3"]
+    >>> round(score.value, 4), score.tied
     (0.8552, 1)
     """
     resampling = Resampling.parse(confidence)
@@ -20693,7 +21492,10 @@ def report_on(
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
 ) -> Report:
-    """Return the report on rankings, once the options are checked; `notify` is called as in `describe_queries`."""
+    """Return the report on rankings, once the options are checked.
+
+    `notify` is called as in `describe_queries`.
+    """
     return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
 
 
@@ -20704,15 +21506,17 @@ def report_and_missing(
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
 ) -> tuple[Report, NDArray[np.bool_]]:
-    """Return the report on rankings, and a mask of its queries: True for those that are missing from the predictions.
+    """Return the report on rankings, and a mask of its queries.
 
-    A query with an empty list is not missing, which the numbers of documents in a report do not tell.
+    The mask is True for those that are missing from the predictions. A query with an empty list is
+    not missing, which the numbers of documents in a report do not tell.
     """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
-    for each in unmatched:
-        notify(each)
-    is_weighted, is_excluding = inputs.sample_weight is not None, inputs.exclude is not None
+    for problem in unmatched:
+        notify(problem)
+    is_weighted = inputs.sample_weight is not None
+    is_excluding = inputs.exclude is not None
     report = report_of(
         columns,
         inputs.by,
@@ -20735,23 +21539,26 @@ def report_of(
 ) -> Report:
     """Return the report on queries from their columns, which may come without rankings."""
     queries = len(columns["ideal"])
-    parts = None if by is None else slices_of(by, columns.get("query"), queries)
+    parts = None
+    table_columns = columns
+    if by is not None:
+        parts = slices_of(by, columns.get("query"), queries)
+        table_columns = with_slices(columns, parts)
     scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
     counts = {"queries": queries}
-    excluded = {
-        name.replace(" ", "_"): int(columns[name].sum()) for name in EXCLUDED if name in columns
-    }
     if "retrieved" in columns:
-        counts |= {
-            "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
-            "all_relevant": int(np.count_nonzero(columns["all relevant"])),
-            "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
-        }
+        counts["nothing_relevant"] = int(np.count_nonzero(columns["ideal"] <= 0))
+        counts["all_relevant"] = int(np.count_nonzero(columns["all relevant"]))
+        counts["nothing_retrieved"] = int(np.count_nonzero(columns["retrieved"] == 0))
+    counts["left_out"] = _left_out(columns, options)
+    for name in EXCLUDED:
+        if name in columns:
+            counts[name.replace(" ", "_")] = int(columns[name].sum())
     return Report(
         signature=signature,
         scores=scores,
-        counts={**counts, "left_out": _left_out(columns, options), **excluded},
-        queries=query_table(columns if parts is None else with_slices(columns, parts)),
+        counts=counts,
+        queries=query_table(table_columns),
         resampling=resampling,
         notes=(
             *notes_of(columns, options, scores, unmatched),
@@ -20767,13 +21574,17 @@ def _scores_and_slices(
     columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
 ) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
     """Return the scores of all queries, those of each slice, and the mean of the slices."""
-    figures, confidence = query_figures(columns, options.names), resampling.confidence
+    figures = query_figures(columns, options.names)
+    confidence = resampling.confidence
     scores = score_system(figures, samples_of(figures, options.names), confidence)
-    for name in [name for name, score in scores.items() if not score.queries]:
-        mean(name, columns[name], columns.get("weight"))  # raises the error
+    for name, score in scores.items():
+        if not score.queries:
+            mean(name, columns[name], columns.get("weight"))  # raises the error
+    if by is None:
+        return scores, {}, {}
     slices: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in () if by is None else in_slices(figures, by):
+    for value, part in in_slices(figures, by):
         samples[value] = samples_of(part, options.names)
         slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
     return scores, slices, mean_of_slices(samples, slices, confidence)
@@ -22646,7 +23457,7 @@ class Exchange:
         return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
 
     def answer(self, tokens: tuple[str, ...]) -> None:
-        """Answer with the token of process 0 and those of the others, which may then add batches."""
+        """Answer with the tokens of process 0 and of the others, which may then add batches."""
         self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
@@ -23290,7 +24101,7 @@ def _row_of_each(
     again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
-        in_table = in_table[_best_first(rows, table, in_table, document, options)]
+        in_table = in_table[_scores_spark_join_best_first(rows, table, in_table, document, options)]
         in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
     documents = int(document[-1]) + 1 if len(document) else 0
     row_of_each = np.full(documents, -1)
@@ -23329,7 +24140,7 @@ def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> Inpu
     return InputError(f"document {document} {problem}", argument, rows.named(row))
 
 
-def _best_first(
+def _scores_spark_join_best_first(
     rows: SparkQueries,
     table: int,
     in_table: NDArray[np.int64],
@@ -24507,51 +25318,58 @@ def welch(
     alternative: str = "two-sided",
     margin: float = 0.0,
 ) -> dict[str, Any]:
-    """Return the interval of the difference of two means and Welch's test of it, under the names of a `Pair`.
+    """Return the interval of the difference of two means and Welch's test of it, as of a `Pair`.
 
-    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither sample has any variance.
-    Then p is that of the permutation test, and the interval follows from those of the means (Newcombe, Statistics in
-    Medicine 1998). Each sample has at least two values.
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
+    sample has any variance. Then p is that of the permutation test, and the interval follows from
+    those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
     """
-    student, two_sided = scipy_special(), alternative == "two-sided"
-    size = np.ldexp(
-        1.0, np.frexp(max(np.abs(each).max() for each in samples))[1] - 1
-    )  # no square overflows
-    means = [float((each / size).mean()) for each in samples]
-    variances = [float((each / size).var(ddof=1)) / len(each) for each in samples]
-    difference, error = means[0] - means[1], math.sqrt(sum(variances))
-    beyond = difference - {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
-    if error <= ROUNDING * max(map(abs, means)):
-        (low, high), (low_other, high_other) = ([end / size for end in ends] for ends in intervals)
-        below = math.hypot(means[0] - low, high_other - means[1])
-        above = math.hypot(high - means[0], means[1] - low_other)
-        freedom, detected = min(map(len, samples)) - 1.0, math.nan
-        is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[
-            alternative
-        ]
-        p = (
-            min(1.0, (1 + two_sided) / math.comb(sum(map(len, samples)), len(samples[0])))
-            if is_beyond
-            else 1.0
-        )
+    two_sided = alternative == "two-sided"
+    # A power of two near the largest value, so that no square overflows and no digit is lost.
+    size = np.ldexp(1.0, np.frexp(max(np.abs(sample).max() for sample in samples))[1] - 1)
+    one, other = (sample / size for sample in samples)
+    mean, mean_other = float(one.mean()), float(other.mean())
+    variance = float(one.var(ddof=1)) / len(one)
+    variance_other = float(other.var(ddof=1)) / len(other)
+    difference = mean - mean_other
+    error = math.sqrt(variance + variance_other)
+    tested = {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
+    beyond = difference - tested
+    if error <= ROUNDING * max(abs(mean), abs(mean_other)):
+        (low, high), (low_other, high_other) = intervals
+        below = math.hypot(mean - low / size, high_other / size - mean_other)
+        above = math.hypot(high / size - mean, mean_other - low_other / size)
+        freedom = min(len(one), len(other)) - 1.0
+        detected = math.nan
+        p = 1.0
+        if is_beyond(beyond, alternative):
+            # No other division of all queries into two samples gives such a difference.
+            p = min(1.0, (1 + two_sided) / math.comb(len(one) + len(other), len(one)))
     else:
-        squares = (
-            each**2 / (len(sample) - 1) for each, sample in zip(variances, samples, strict=True)
-        )
-        freedom = error**4 / sum(squares)
-        below = above = float(student.stdtrit(freedom, (1 + confidence) / 2)) * error
+        squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
+        freedom = error**4 / squares
+        t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
+        below = above = t * error
         p = p_of_t(beyond / error, freedom, alternative)
         detected = detectable_t(freedom + 1, two_sided) * error
-    figures = {
-        "difference": difference,
-        "low": difference - below,
-        "high": difference + above,
-        "standard_error": error,
+    return {
+        "difference": float(difference * size),
+        "low": float((difference - below) * size),
+        "high": float((difference + above) * size),
+        "standard_error": float(error * size),
+        "min_detectable": float(detected * size),
+        "degrees_of_freedom": freedom,
+        "p": p,
     }
-    scaled = {
-        name: float(value * size) for name, value in {**figures, "min_detectable": detected}.items()
-    }
-    return {**scaled, "degrees_of_freedom": freedom, "p": p}
+
+
+def is_beyond(difference: float, alternative: str) -> bool:
+    """Return whether a difference from the tested one speaks for the alternative."""
+    if alternative == "greater":
+        return difference > 0
+    if alternative == "less":
+        return difference < 0
+    return difference != 0
 
 
 def p_of_t(t: float, freedom: float, alternative: str) -> float:
@@ -24562,9 +25380,8 @@ def p_of_t(t: float, freedom: float, alternative: str) -> float:
 
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
 
-ScoresAndPairs = tuple[
-    dict[str, dict[str, Score]], list[Pair]
-]  # scores by system and name, and pairs
+# Scores by system and name, and pairs.
+ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]
 
 
 class ComparedSlice(NamedTuple):
@@ -24573,7 +25390,8 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those of their mean.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those
+            of their mean.
     """
 
     queries: int
@@ -24590,42 +25408,47 @@ class Contest(NamedTuple):
     testing: Testing
 
     def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems, from the figures of their queries, before Holm's correction."""
-        compared = self._compared if self.testing.paired else self._compared_samples
-        by_name = {name: compared(name, columns) for name in self.options.names}
-        scores = {
-            system: {name: of_name[system] for name, (of_name, _) in by_name.items()}
-            for system in columns
-        }
-        return scores, [pair for _, pairs in by_name.values() for pair in pairs]
+        """Return the scores and pairs of systems, before Holm's correction.
+
+        `columns` are the figures of the queries of each system.
+        """
+        compare = self._compared if self.testing.paired else self._compared_samples
+        scores: dict[str, dict[str, Score]] = {system: {} for system in columns}
+        pairs: list[Pair] = []
+        for name in self.options.names:
+            scores_by_system, pairs_of_result = compare(name, columns)
+            for system, score in scores_by_system.items():
+                scores[system][name] = score
+            pairs += pairs_of_result
+        return scores, pairs
 
     def _compared(
         self, name: str, columns: Mapping[str, PerQuery]
     ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result."""
-        systems, of_systems = list(columns), np.array([each[name] for each in columns.values()])
-        values, greatest = of_systems[:, 0], greatest_value(name)
+        systems = list(columns)
+        figures = np.array([columns[system][name] for system in systems])
         sample = self.sample(name, columns)
-        rows = sample.pairs.T.tolist()
+        greatest = greatest_value(name)
         ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
-        scores = make_scores(name, of_systems, ends)
-        how: dict[str, Any] = {
-            "alternative": self.testing.alternative,
-            "margin": self.testing.margin,
-        }
-        tests, powers = paired_tests(sample, **how, seed=self.resampling.seed), power(sample, **how)
-        least, queries, pairs = np.fmin.reduce(values, axis=1).tolist(), len(sample.weight), []
-        arrays = (*(each[len(systems) :] for each in ends), *tests, *powers)
-        of_pairs = zip(rows, sample.by_query, *(each.tolist() for each in arrays), strict=True)
-        for (
-            one,
-            other,
-        ), by_query, low, high, error, p, p_t, exact, permutations, detectable, needed in of_pairs:
+        scores = make_scores(name, figures, ends)
+        alternative, margin = self.testing.alternative, self.testing.margin
+        seed = self.resampling.seed
+        tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
+        powers = power(sample, alternative=alternative, margin=margin)
+        least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
+        pairs = []
+        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
             difference = float(differences(scores[one].value, scores[other].value))
-            bound = (
-                math.inf if min(least[one], least[other]) < 0 else greatest
-            )  # as of negative relevances
-            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
+            bound = greatest
+            if min(least[one], least[other]) < 0:
+                # As of negative relevances.
+                bound = math.inf
+            # The intervals of the differences follow those of the means.
+            low, high, error = (float(column[len(systems) + row]) for column in ends)
+            p = float(tests.randomization[row])
+            p_t = float(tests.t_test[row])
+            needed = float(powers.queries_needed[row])
             pair = Pair(
                 measure=name,
                 system=systems[one],
@@ -24636,109 +25459,127 @@ class Contest(NamedTuple):
                 low_holm=-bound,
                 high_holm=bound,
                 standard_error=error,
-                degrees_of_freedom=float(queries - 1),
+                degrees_of_freedom=float(len(sample.weight) - 1),
                 p=p,
                 p_holm=p,
                 p_t=p_t,
                 p_t_holm=p_t,
-                wins=wins,
-                ties=queries - wins - losses,
-                losses=losses,
-                exact=exact,
-                permutations=permutations,
-                min_detectable=detectable if detectable <= self.testing.margin + bound else None,
+                **wins_and_losses(sample.by_query[row]),
+                exact=bool(tests.exact[row]),
+                permutations=int(tests.permutations[row]),
+                min_detectable=self._detectable(float(powers.min_detectable[row]), bound),
                 queries_needed=None if math.isnan(needed) else int(needed),
             )
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
+    def _detectable(self, difference: float, bound: float) -> float | None:
+        """Return a difference that the test finds; None if it is unknown or no possible one."""
+        if difference <= self.testing.margin + bound:
+            return difference
+        return None
+
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
-        """Return the values of one result, with a row for each system and the pairs that are compared."""
-        systems, values = list(columns), np.array([each[name][0] for each in columns.values()])
-        rows = [
+        """Return the values of one result, with a row for each system, and the pairs to compare."""
+        systems = list(columns)
+        values = np.array([columns[system][name][0] for system in systems])
+        pairs = [
             (systems.index(one), systems.index(other))
             for one, other in opponents(systems, self.baseline)
         ]
-        return Sample.of(values, columns[systems[0]].get("weight"), rows)
+        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
     def _compared_samples(
         self, name: str, columns: Mapping[str, PerQuery]
     ) -> tuple[dict[str, Score], list[Pair]]:
         """Return the scores and pairs of one result of systems with different queries."""
-        confidence, testing = self.resampling.confidence, self.testing
-        scores = {
-            system: score_system(each, samples_of(each, [name]), confidence)[name]
-            for system, each in columns.items()
-        }
-        samples = {
-            system: each[name][0][~np.isnan(each[name][0])] for system, each in columns.items()
-        }
+        confidence = self.resampling.confidence
+        scores = {}
+        samples = {}
+        for system, figures in columns.items():
+            scores[system] = score_system(figures, samples_of(figures, [name]), confidence)[name]
+            values = figures[name][0]
+            samples[system] = values[~np.isnan(values)]
         pairs = []
         for systems in opponents(columns, self.baseline):
-            of_both = [samples[system] for system in systems]
-            for system, sample in zip(systems, of_both, strict=True):
+            both = [samples[system] for system in systems]
+            for system, sample in zip(systems, both, strict=True):
                 if len(sample) < 2:
-                    raise ValueError(
-                        f"{system}: a comparison needs at least two queries that have a value; got 1"
-                    )
-            ends = [(scores[system].low, scores[system].high) for system in systems]
-            bound = math.inf if min(each.min() for each in of_both) < 0 else greatest_value(name)
-            found = welch(
-                of_both,
-                ends,
+                    problem = "a comparison needs at least two queries that have a value; got 1"
+                    raise ValueError(f"{system}: {problem}")
+            test = welch(
+                both,
+                [(scores[system].low, scores[system].high) for system in systems],
                 confidence=confidence,
-                alternative=testing.alternative,
-                margin=testing.margin,
+                alternative=self.testing.alternative,
+                margin=self.testing.margin,
             )
-            figures = {
-                **found,
-                "low": max(found["low"], -bound),
-                "high": min(found["high"], bound),
-                "low_holm": -bound,
-                "high_holm": bound,
-                **dict.fromkeys(("p_holm", "p_t", "p_t_holm"), found["p"]),
-                **dict.fromkeys(("wins", "ties", "losses", "queries_needed"), None),
-                "exact": False,
-                "permutations": 0,
-            }
-            if not found["min_detectable"] <= testing.margin + bound:
-                figures["min_detectable"] = None
-            pairs.append(Pair(name, *systems, **figures))
+            bound = greatest_value(name)
+            if min(sample.min() for sample in both) < 0:
+                bound = math.inf
+            pair = Pair(
+                measure=name,
+                system=systems[0],
+                other=systems[1],
+                difference=test["difference"],
+                low=max(test["low"], -bound),
+                high=min(test["high"], bound),
+                low_holm=-bound,
+                high_holm=bound,
+                standard_error=test["standard_error"],
+                degrees_of_freedom=test["degrees_of_freedom"],
+                p=test["p"],
+                p_holm=test["p"],
+                p_t=test["p"],
+                p_t_holm=test["p"],
+                wins=None,
+                ties=None,
+                losses=None,
+                exact=False,
+                permutations=0,
+                min_detectable=self._detectable(test["min_detectable"], bound),
+                queries_needed=None,
+            )
+            pairs.append(pair)
         return scores, pairs
 
     def mean_of_slices(
         self,
         slices: Sequence[Mapping[str, PerQuery]],
-        of_slices: Sequence[Mapping[str, Mapping[str, Score]]],
+        scores_by_slice: Sequence[Mapping[str, Mapping[str, Score]]],
     ) -> ScoresAndPairs:
-        """Return the means of slices and their pairs, from the figures of each slice and its scores.
+        """Return the means of slices and their pairs, from each slice's figures and scores.
 
         Each slice counts the same. Its queries share its weight in the randomization test.
         """
-        scores: dict[str, dict[str, Score]] = {system: {} for system in of_slices[0]}
+        systems = list(scores_by_slice[0])
+        scores: dict[str, dict[str, Score]] = {system: {} for system in systems}
         pairs: list[Pair] = []
         for name in self.options.names:
             samples = [self.sample(name, columns) for columns in slices]
-            greatest, confidence = greatest_value(name), self.resampling.confidence
-            combined = combine(samples, greatest=greatest, confidence=confidence)
-            of_systems, of_pairs = combined[: len(scores)], combined[len(scores) :]
-            for system, of_system in zip(scores, of_systems, strict=True):
-                means = [of_slice[system][name] for of_slice in of_slices]
-                scores[system][name] = mean_of_scores(name, means, of_system)
+            combined = combine(
+                samples,
+                greatest=greatest_value(name),
+                confidence=self.resampling.confidence,
+            )
+            for row, system in enumerate(systems):
+                slice_scores = [slice_scores[system][name] for slice_scores in scores_by_slice]
+                scores[system][name] = mean_of_scores(name, slice_scores, combined[row])
             together = Sample.of(
                 np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
                 np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
                 samples[0].pairs.T.tolist(),
             )
-            of_name = {system: of_system[name] for system, of_system in scores.items()}
-            pairs += self._pairs_of_slices(name, of_name, together, of_pairs)
+            means = {system: scores[system][name].value for system in systems}
+            pairs += self._pairs_of_slices(name, means, together, combined[len(systems) :])
         return scores, pairs
 
     def _pairs_of_slices(
-        self, name: str, scores: Mapping[str, Score], sample: Sample, combined: Sequence[Combined]
+        self, name: str, means: Mapping[str, float], sample: Sample, combined: Sequence[Combined]
     ) -> list[Pair]:
         """Return the pairs of the mean of slices in one result, before Holm's correction."""
-        testing, systems = self.testing, list(scores)
+        testing = self.testing
+        systems = list(means)
         tests = paired_tests(
             sample,
             alternative=testing.alternative,
@@ -24746,13 +25587,14 @@ class Contest(NamedTuple):
             seed=self.resampling.seed,
         )
         pairs = []
-        of_pairs = zip(sample.pairs.T.tolist(), sample.by_query, combined, *tests, strict=True)
-        for (one, other), by_query, mean, p, _, exact, permutations in of_pairs:
-            means = np.array([scores[systems[one]].value, scores[systems[other]].value])
-            difference = float(differences(means[0], means[1]))
-            bound = math.inf if sample.values[[one, other]].min() < 0 else greatest_value(name)
+        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
+            mean = combined[row]
+            difference = float(differences(means[systems[one]], means[systems[other]]))
+            bound = greatest_value(name)
+            if sample.values[[one, other]].min() < 0:
+                bound = math.inf
+            p = float(tests.randomization[row])
             p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            wins, losses = (int(np.count_nonzero(each)) for each in (by_query > 0, by_query < 0))
             pair = Pair(
                 measure=name,
                 system=systems[one],
@@ -24764,16 +25606,14 @@ class Contest(NamedTuple):
                 high_holm=bound,
                 standard_error=mean.standard_error,
                 degrees_of_freedom=mean.freedom,
-                p=float(p),
-                p_holm=float(p),
+                p=p,
+                p_holm=p,
                 p_t=p_t,
                 p_t_holm=p_t,
-                wins=wins,
-                ties=len(by_query) - wins - losses,
-                losses=losses,
-                exact=bool(exact),
-                permutations=int(permutations),
-                min_detectable=detectable if detectable <= testing.margin + bound else None,
+                **wins_and_losses(sample.by_query[row]),
+                exact=bool(tests.exact[row]),
+                permutations=int(tests.permutations[row]),
+                min_detectable=self._detectable(detectable, bound),
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -24783,99 +25623,116 @@ class Contest(NamedTuple):
 def results_of(
     columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest
 ) -> dict[str, Any]:
-    """Return the scores, the pairs and the slices of a comparison, and its options of intervals and tests."""
+    """Return the scores, pairs and slices of a comparison, and its options of intervals."""
     figures = {
-        system: query_figures(each, contest.options.names) for system, each in columns.items()
+        system: query_figures(system_columns, contest.options.names)
+        for system, system_columns in columns.items()
     }
     scores, pairs = contest.results(figures)
     pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
+    compared: dict[Value, ComparedSlice] = {}
+    mean_of_slices = None
+    if slices is not None:
+        compared, mean_of_slices = _compared_slices(contest, slices, figures)
     return {
         "scores": scores,
         "pairs": tuple(pairs),
         "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": {},
-        "mean_of_slices": None,
-        **({} if slices is None else _compared_slices(contest, slices, figures)),
+        "slices": compared,
+        "mean_of_slices": mean_of_slices,
     }
 
 
 def _compared_slices(
     contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]
-) -> dict[str, Any]:
-    """Return the comparison of each slice in which every system has at least two values of each measure.
+) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
+    """Return the comparison of each slice in which systems have two values of each measure.
 
-    The p-values and intervals of all slices are corrected together. With them comes the mean of slices, if all of them
-    are compared.
+    The p-values and intervals of all slices are corrected together. With them comes the mean of
+    slices, if all of them are compared.
     """
-    by_slice: dict[Value, tuple[int, ScoresAndPairs]] = {}
+    compared: dict[Value, ComparedSlice] = {}
     named: list[dict[str, PerQuery]] = []
+    parts = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
     with progress(len(slices.values), "Comparing", " slices") as bar:
-        for of_systems in zip(*(in_slices(each, slices) for each in figures.values()), strict=True):
-            value, first = of_systems[0]
+        for value in slices.values:
+            part = {system: by_value[value] for system, by_value in parts.items()}
+            first = next(iter(part.values()))
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
-                own = {system: each for system, (_, each) in zip(figures, of_systems, strict=True)}
-                by_slice[value] = len(first["ideal"]), contest.results(own)
+                scores, pairs = contest.results(part)
+                compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
                 if value is not None:
-                    named.append(own)
+                    named.append(part)
             bar.update(1)
-    pairs = [pair for _, (_, of_slice) in by_slice.values() for pair in of_slice]
-    corrected = iter(contest.testing.corrected(pairs, contest.resampling.confidence))
-    compared = {
-        value: ComparedSlice(queries, scores, tuple(islice(corrected, len(of_slice))))
-        for value, (queries, (scores, of_slice)) in by_slice.items()
-    }
-    means = None
-    if named and len(named) == sum(value is not None for value in slices.values):
-        of_slices = [part.scores for value, part in compared.items() if value is not None]
-        scores, pairs = contest.mean_of_slices(named, of_slices)
-        pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
-        means = ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
-    return {"slices": compared, "mean_of_slices": means}
+    confidence = contest.resampling.confidence
+    all_pairs = [pair for compared_slice in compared.values() for pair in compared_slice.pairs]
+    corrected = iter(contest.testing.corrected(all_pairs, confidence))
+    for value, compared_slice in compared.items():
+        pairs = list(islice(corrected, len(compared_slice.pairs)))
+        compared[value] = compared_slice._replace(pairs=tuple(pairs))
+    if not named or len(named) < sum(value is not None for value in slices.values):
+        return compared, None
+    scores_by_slice = [part.scores for value, part in compared.items() if value is not None]
+    scores, pairs = contest.mean_of_slices(named, scores_by_slice)
+    pairs = contest.testing.corrected(pairs, confidence)
+    return compared, ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
 
 
 def with_figures_of_slices(
     means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
 ) -> ComparedSlice | None:
-    """Return the mean of slices with the figures of its scores that depend on documents, from those of the slices."""
+    """Return the mean of slices with the figures that depend on documents, from those of slices."""
     if means is None:
         return None
     named = [part.scores for value, part in slices.items() if value is not None]
-    scores = {
-        system: {
-            name: score._replace(
-                **figures_of_documents([of_slice[system][name] for of_slice in named])
-            )
-            for name, score in of_system.items()
-        }
-        for system, of_system in means.scores.items()
-    }
+    scores: dict[str, dict[str, Score]] = {}
+    for system, system_scores in means.scores.items():
+        scores[system] = {}
+        for name, score in system_scores.items():
+            figures = figures_of_documents([slice_scores[system][name] for slice_scores in named])
+            scores[system][name] = score._replace(**figures)
     return means._replace(scores=scores)
 
 
+def wins_and_losses(by_query: Floats) -> dict[str, int]:
+    """Return on how many queries the first system of a pair wins, ties and loses."""
+    wins = int(np.count_nonzero(by_query > 0))
+    losses = int(np.count_nonzero(by_query < 0))
+    return {"wins": wins, "ties": len(by_query) - wins - losses, "losses": losses}
+
+
 def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
-    """Return the p-value of a difference from the tested one, and the smallest that the test finds; nan if unknown."""
+    """Return the p-value of a difference from the tested one, and the smallest that is found.
+
+    This one is nan if it is unknown.
+    """
     if mean.standard_error > ROUNDING * abs(mean.value):
-        t = beyond / mean.standard_error
-        detectable = (
-            detectable_t(mean.freedom + 1, alternative == "two-sided") * mean.standard_error
-        )
-        return p_of_t(t, mean.freedom, alternative), detectable
-    # all differences of each slice are equal
-    is_beyond = {"two-sided": beyond != 0, "greater": beyond > 0, "less": beyond < 0}[alternative]
-    return (0.0 if is_beyond else 1.0), math.nan
+        p = p_of_t(beyond / mean.standard_error, mean.freedom, alternative)
+        t = detectable_t(mean.freedom + 1, alternative == "two-sided")
+        return p, t * mean.standard_error
+    # All differences of each slice are equal.
+    if is_beyond(beyond, alternative):
+        return 0.0, math.nan
+    return 1.0, math.nan
 
 
-# ndcg/statistics/plots.py: Draw comparisons: the means of systems beside the best or a baseline, slices, and the difference of each query.
+# ndcg/statistics/plots.py: Draw comparisons: the means of systems, slices, and the difference of each query.
 
-EXTREMES = (
-    5  # queries with the greatest gains, and with the greatest losses, that have a labeled row
-)
+# So many queries with the greatest gains, and with the greatest losses, have a labeled row.
+EXTREMES = 5
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
     """Return the pairs of one system in a measure, by the name of the other system."""
-    of_measure = [pair for pair in pairs if pair.measure == measure and reference in pair[1:3]]
-    return {pair.other if pair.system == reference else pair.system: pair for pair in of_measure}
+    others = {}
+    for pair in pairs:
+        if pair.measure != measure:
+            continue
+        if pair.system == reference:
+            others[pair.other] = pair
+        elif pair.other == reference:
+            others[pair.system] = pair
+    return others
 
 
 def plot_means(
@@ -24894,26 +25751,28 @@ def plot_means(
     axes.axvline(mean, color="C0", linewidth=1.5)
     draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
     figures = {reference: number_text(mean)}
-    for at, system in enumerate(scores):
+    for row, system in enumerate(scores):
         if system == reference:
             continue
-        value, pair = scores[system][measure].value, pairs[system]
-        seen, tested = (
-            (pair, testing.tested) if pair.system == system else (pair.turned(), -testing.tested)
-        )
-        draw_mark(
-            axes,
-            Mark(value, mean + seen.low_holm, mean + seen.high_holm, _is_significant(pair)),
-            at,
-            "C1",
-        )
+        value = scores[system][measure].value
+        pair = pairs[system]
+        tested = testing.tested
+        if pair.system == reference:
+            # Shown as the difference of the other system from the reference.
+            pair = pair.turned()
+            tested = -tested
+        low, high = mean + pair.low_holm, mean + pair.high_holm
+        draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
-        p = f"< {p[1:]}" if p.startswith("<") else f"= {p}"
-        figures[system] = f"{number_text(value)}  {number_text(seen.difference, sign='+')}  p {p}"
+        if p.startswith("<"):
+            p = f"p < {p[1:]}"
+        else:
+            p = f"p = {p}"
+        figures[system] = f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}"
         if testing.margin:
             axes.plot(
-                [mean + tested] * 2,
-                [at - 0.5, at + 0.5],
+                [mean + tested, mean + tested],
+                [row - 0.5, row + 0.5],
                 color="gray",
                 linestyle="dashed",
                 linewidth=1,
@@ -24928,8 +25787,9 @@ def plot_means(
         measure,
         f"lines: intervals of the difference from {reference}",
         f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
-        *([] if testing.alternative == "two-sided" else [f"p: {testing}?"]),
     ]
+    if testing.alternative != "two-sided":
+        lines.append(f"p: {testing}?")
     axes.set_xlabel("\n".join(lines), parse_math=False)
 
 
@@ -24941,15 +25801,15 @@ def plot_slices(
     reference: str,
     measure: str,
 ) -> None:
-    """Draw a row for each slice with the systems' differences from the reference, empty if it has no intervals.
+    """Draw a row for each slice with the systems' differences from the reference.
 
-    The last row is for the mean of slices, if there is one.
+    The row of a slice without intervals is empty. The last row is for the mean of slices, if there
+    is one.
     """
     sizes = np.bincount(slices.code).tolist()
-    parts = [
-        (slice_name(value), size, compared.get(value))
-        for value, size in list(zip(slices.values, sizes, strict=True))[:SHOWN]
-    ]
+    parts: list[tuple[str, int, ComparedSlice | None]] = []
+    for value, size in zip(slices.values[:SHOWN], sizes[:SHOWN], strict=True):
+        parts.append((slice_name(value), size, compared.get(value)))
     if mean is not None:
         parts.append((MEAN_OF_SLICES, mean.queries, mean))
     rows: list[tuple[str, list[Mark]]] = []
@@ -24960,12 +25820,14 @@ def plot_slices(
             continue
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
-        seen = [pair if pair.system == system else pair.turned() for system, pair in pairs.items()]
-        marks = [
-            Mark(pair.difference, pair.low_holm, pair.high_holm, _is_significant(pair))
-            for pair in seen
-        ]
-        rows.append((f"{name} ({count_text(seen[0].queries)})", marks))
+        marks = []
+        for pair in pairs.values():
+            if pair.system == reference:
+                pair = pair.turned()
+            is_significant = pair.p_holm < SIGNIFICANT
+            marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
+        queries = pairs[systems[0]].queries
+        rows.append((f"{name} ({count_text(queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
@@ -24982,13 +25844,18 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the most extreme ones have labeled rows."""
+    """Draw the difference of each query, the greatest on top; the extreme ones have labels."""
+    # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
-    difference, names = difference[order], [str(ids[at]) for at in order.tolist()]
-    middle = slice(EXTREMES, -EXTREMES) if len(names) > 3 * EXTREMES else slice(0, 0)
+    difference = difference[order]
+    names = [str(ids[index]) for index in order.tolist()]
     height = np.arange(len(names), dtype=float)
-    between = len(names[middle])
-    if between:  # they share as many rows as the queries at one end
+    middle = slice(0, 0)
+    between = 0
+    if len(names) > 3 * EXTREMES:
+        # Those in between share as many rows as the queries at one end.
+        middle = slice(EXTREMES, -EXTREMES)
+        between = len(names) - 2 * EXTREMES
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
@@ -24998,16 +25865,17 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         color=np.where(difference[named] > 0, "C0", "C1"),
         height=0.7,
     )
-    for color, side in (("C0", np.maximum), ("C1", np.minimum)) if between else ():
-        axes.fill_betweenx(
-            height[middle], 0, side(difference[middle], 0), step="mid", color=color, linewidth=0
-        )
-    rows = {height[at]: names[at] for at in named.tolist()}
+    rows = {height[index]: names[index] for index in named.tolist()}
     if between:
+        gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)
+        area = {"step": "mid", "linewidth": 0}
+        axes.fill_betweenx(height[middle], 0, gains, color="C0", **area)
+        axes.fill_betweenx(height[middle], 0, losses, color="C1", **area)
         rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
     name_rows(axes, list(rows.values()), list(rows))
     axes.axvline(0, color="gray", linewidth=1)
-    higher, lower = np.count_nonzero(difference > 0), np.count_nonzero(difference < 0)
+    higher = np.count_nonzero(difference > 0)
+    lower = np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
     axes.set_title(
         f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
@@ -25015,22 +25883,18 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
     )
 
 
-def _is_significant(pair: Pair) -> bool:
-    return pair.p_holm < SIGNIFICANT
-
-
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
 ONE_SIDED = (
-    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% level is the 90% "
-    "interval."
+    "Tests are one-sided and intervals two-sided: the interval that agrees with a test at the 5% "
+    "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
 INDEPENDENT = (
-    "The queries of the systems count as independent samples: the difficulty of the queries does not "
-    "cancel out, so it takes more queries to find a difference than with the same queries."
+    "The queries of the systems count as independent samples: the difficulty of the queries does "
+    "not cancel out, so it takes more queries to find a difference than with the same queries."
 )
 
 
@@ -25043,15 +25907,15 @@ class Comparison(Readable):
         scores: the scores by system, then by name.
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
-        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and ``weight`` if there
-            are any, and the query's value of each measure.
+        queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
+            ``weight`` if there are any, and the query's value of each measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`, ascending; queries
-            without a value, None, come last.
-        mean_of_slices: the comparison of the means of slices, in which each slice counts the same; None is no slice.
-            None without slices, or if one of them is not compared.
+        slices: the comparison of each slice with at least two queries, by its value of `by`,
+            ascending; queries without a value, None, come last.
+        mean_of_slices: the comparison of the means of slices, in which each slice counts the same;
+            None is no slice. None without slices, or if one of them is not compared.
     """
 
     signature: str
@@ -25068,10 +25932,8 @@ class Comparison(Readable):
     @property
     def counts(self) -> dict[str, int]:
         """The number of queries of each system, including those without a value."""
-        return {
-            each["values"]: each["counts"]
-            for each in pc.value_counts(self.queries["system"]).to_pylist()
-        }
+        rows = pc.value_counts(self.queries["system"]).to_pylist()
+        return {row["values"]: row["counts"] for row in rows}
 
     @property
     def measures(self) -> list[str]:
@@ -25079,13 +25941,13 @@ class Comparison(Readable):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error if the systems have different queries, which cannot be compared one by one."""
+        """Raise an error if the systems have different queries."""
         if not self.testing.paired:
             raise ValueError(
                 f"{what}: the systems have different queries, which cannot be compared one by one"
             )
 
-    def _of(self, system: str) -> pa.Table:
+    def _rows_of(self, system: str) -> pa.Table:
         """Return the rows of a system in the table of queries."""
         return self.queries.filter(pc.equal(self.queries["system"], system))
 
@@ -25097,52 +25959,62 @@ class Comparison(Readable):
         n: int | None = 10,
         only: Literal["losses", "gains"] | None = None,
     ) -> pa.Table:
-        """Return the queries on which two systems differ most: ``query``, both values and the ``difference``.
+        """Return the queries on which two systems differ most.
 
-        The greatest difference comes first. Queries on which both have the same value are omitted.
+        The columns are ``query``, both values and the ``difference``. The greatest difference comes
+        first. Queries on which both have the same value are omitted.
 
         Args:
             system: the first system.
             other: the system it is compared with.
             measure: the name of a result; by default the first.
             n: the number of queries; None for all that differ.
-            only: "losses", the queries on which the first system scores lower, or "gains", on which it scores higher.
+            only: "losses", the queries on which the first system scores lower, or "gains", on which
+                it scores higher.
 
         Raises:
-            ValueError: a system or measure is unknown, `n` is negative, `only` has another value, or the systems have
-                different queries.
+            ValueError: a system or measure is unknown, `n` is negative, `only` has another value,
+                or the systems have different queries.
         """
         self._require_pairs("differences")
-        measure = self.measures[0] if measure is None else measure
-        n = None if n is None else whole("n", n, 0)
+        if n is not None:
+            n = whole("n", n, 0)
         if only is not None:
             choice("only", only, ("losses", "gains"))
-        for name, known in (
-            (system, list(self.scores)),
-            (other, list(self.scores)),
-            (measure, self.measures),
-        ):
-            if name not in known:
-                raise ValueError(
-                    f"{shown(name)} is not in this comparison, which has {', '.join(map(repr, known))}"
-                )
-        one, another = (self._of(each) for each in (system, other))
-        values = [each[measure].to_numpy() for each in (one, another)]
-        difference = differences(*values)
-        size = {"losses": -difference, "gains": difference, None: np.abs(difference)}[only]
+        if measure is None:
+            measure = self.measures[0]
+        systems = list(self.scores)
+        for name, names in ((system, systems), (other, systems), (measure, self.measures)):
+            if name not in names:
+                problem = f"{shown(name)} is not in this comparison"
+                raise ValueError(f"{problem}, which has {', '.join(map(repr, names))}")
+        rows = self._rows_of(system)
+        value = rows[measure].to_numpy()
+        other_value = self._rows_of(other)[measure].to_numpy()
+        difference = differences(value, other_value)
+        size = np.abs(difference)
+        if only == "losses":
+            size = -difference
+        if only == "gains":
+            size = difference
         order = np.argsort(-size, kind="stable")
         order = order[size[order] > 0][:n]
         columns = [
-            one["query"].take(pa.array(order)),
-            *(each[order] for each in (*values, difference)),
+            rows["query"].take(pa.array(order)),
+            value[order],
+            other_value[order],
+            difference[order],
         ]
         return pa.table(columns, ["query", system, other, "difference"])
 
     def _letters(self) -> dict[str, str]:
-        return {system: letter_text(at) for at, system in enumerate(self.scores)}
+        return {system: letter_text(index) for index, system in enumerate(self.scores)}
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than, or not worse than."""
+        """Return the letters of the systems that this one is significantly better than.
+
+        With a margin, they are those that it is not worse than.
+        """
         letters = self._letters()
         beaten = []
         for pair in self.pairs:
@@ -25150,35 +26022,38 @@ class Comparison(Readable):
                 ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
                 if ahead == system:
                     beaten.append(letters[behind])
+        # Shorter ones first: "b" comes before "aa".
         return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
-        tests, samples = ["difference", level, "p", "p (Holm)"], ["minimum detectable difference"]
+        tests = ["difference", level, "p", "p (Holm)"]
+        samples = ["minimum detectable difference"]
         if self.testing.paired:
             tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
             samples.append("queries needed for the observed difference")
-        return [
+        tables = [
             self._system_table(level),
             _pair_table("pair", self.pairs, tests, level),
             _pair_table("pair, at 80% power", self.pairs, samples, level),
-            *([self._slice_table(level)] if self.slices else []),
-            *query_tables(self, 3),
         ]
+        if self.slices:
+            tables.append(self._slice_table(level))
+        return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
-        header, *rows = mean_cells(
-            [(scores, self.counts[name]) for name, scores in self.scores.items()], level
-        )
-        table = [
-            ["system", *(text for cells in header for text in (*cells, self.testing.relation))]
-        ]
+        counts = self.counts
+        means = [(scores, counts[system]) for system, scores in self.scores.items()]
+        header, *rows = mean_cells(means, level)
+        heading = ["system"]
+        for cells in header:
+            heading += [*cells, self.testing.relation]
+        table = [heading]
         for (system, letter), row in zip(self._letters().items(), rows, strict=True):
-            marked = zip(row, self.measures, strict=True)
-            marks = [
-                text for cells, name in marked for text in (*cells, self._better_than(system, name))
-            ]
-            table.append([f"{letter}  {system}", *marks])
+            texts = [f"{letter}  {system}"]
+            for name, cells in zip(self.measures, row, strict=True):
+                texts += [*cells, self._better_than(system, name)]
+            table.append(texts)
         return table
 
     def _slice_table(self, level: str) -> Table:
@@ -25186,8 +26061,8 @@ class Comparison(Readable):
         table = [["slice", "queries", "pair", "measure", *columns]]
         for name, part in compared_rows(self, SHOWN):
             _, *rows = _pair_table("pair", part.pairs, columns, level)
-            counts = [counted_text(pair.queries, part.queries) for pair in part.pairs]
-            table += [[name, count, *row] for count, row in zip(counts, rows, strict=True)]
+            for pair, row in zip(part.pairs, rows, strict=True):
+                table.append([name, counted_text(pair.queries, part.queries), *row])
         return table
 
     def _exactness(self) -> str:
@@ -25196,36 +26071,41 @@ class Comparison(Readable):
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
-        error = max(each.p_error for each in sampled)
+        error = max(pair.p_error for pair in sampled)
         text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
         exact = len(pairs) - len(sampled)
-        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}" if exact else text
+        if exact == 0:
+            return text
+        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}"
 
     def _remarks(self) -> list[str]:
-        over = {"measure": "the pairs of a measure", "all": "all pairs of all measures"}[
-            self.testing.corrected_over
-        ]
-        if self.testing.paired:
-            test = f"the paired randomization test ({self._exactness()}); p (t-test): from the paired t-test. Both are"
+        testing = self.testing
+        over = "the pairs of a measure"
+        if testing.corrected_over == "all":
+            over = "all pairs of all measures"
+        if testing.paired:
+            intervals = str(self.resampling)
+            randomization = f"the paired randomization test ({self._exactness()})"
+            test = f"{randomization}; p (t-test): from the paired t-test. Both are"
         else:
+            intervals = f"{self.resampling.level}s: {WELCH}"
             test = "Welch's t-test, which is"
-        intervals = (
-            str(self.resampling) if self.testing.paired else f"{self.resampling.level}s: {WELCH}"
-        )
-        return [
-            f"{intervals}. p: {self.testing}? From {test} also corrected by Holm for {over}; intervals are not. "
-            f"One system is {self.testing.relation} another if p (Holm) < {SIGNIFICANT}.",
-            *([] if self.testing.paired else [INDEPENDENT]),
-            *([] if self.testing.alternative == "two-sided" else [ONE_SIDED]),
-            *first_slices(self.slices),
-            *self.notes,
+        remarks = [
+            f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
+            f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
         ]
+        if not testing.paired:
+            remarks.append(INDEPENDENT)
+        if testing.alternative != "two-sided":
+            remarks.append(ONE_SIDED)
+        return [*remarks, *first_slices(self.slices), *self.notes]
 
     def to_latex(self, places: int = 4) -> str:
-        """Return the scores of the systems as a LaTeX table, after comments with the remarks and the signature.
+        """Return the scores of the systems as a LaTeX table.
 
-        A superscript names the systems that one is significantly better than (with a margin, not
-        worse than), with a corrected p below 0.05; the highest score of each measure is bold. The caption says so.
+        Comments with the remarks and the signature come before it. A superscript names the systems
+        that one is significantly better than (with a margin, not worse than), with a corrected p
+        below 0.05; the highest score of each measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -25234,19 +26114,21 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        best = {
-            name: max(scores[name].value for scores in self.scores.values())
-            for name in self.measures
-        }
+        best = {}
+        for name in self.measures:
+            best[name] = max(scores[name].value for scores in self.scores.values())
         rows = [["", "System", *map(latex_text, self.measures)]]
         for system, letter in self._letters().items():
             cells = [f"$^{{{letter}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
-                text = f"\\textbf{{{text}}}" if value == best[name] else text
+                if value == best[name]:
+                    text = f"\\textbf{{{text}}}"
                 beaten = self._better_than(system, name).replace(" ", "")
-                cells.append(text + (f"$^{{{beaten}}}$" if beaten else ""))
+                if beaten:
+                    text += f"$^{{{beaten}}}$"
+                cells.append(text)
             rows.append(cells)
         comments = [f"% {remark}" for remark in (*self.remarks(), visible(self.signature))]
         table = tabular("ll" + "c" * len(self.measures), rows)
@@ -25257,13 +26139,17 @@ class Comparison(Readable):
     def _caption(self) -> str:
         """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
         family = len(self.testing.families(self.pairs)[0])
-        of_what = {"measure": "of a measure", "all": "of all measures"}[self.testing.corrected_over]
-        corrected = f", corrected by Holm for {family:,} pairs {of_what}" if family > 1 else ""
-        queries = sorted(set(self.counts.values()))
-        counts = " to ".join(map(count_text, dict.fromkeys((queries[0], queries[-1]))))
-        what = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
+        corrected = ""
+        if family > 1:
+            measures = "a measure"
+            if self.testing.corrected_over == "all":
+                measures = "all measures"
+            corrected = f", corrected by Holm for {family:,} pairs of {measures}"
+        counts = range_text(self.counts.values())
+        content = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
         marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
-        return f"\\caption{{{what} {marks} ({self.testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
+        test = f"{self.testing.test}, $p < {SIGNIFICANT}${corrected}"
+        return f"\\caption{{{content} {marks} ({test}).}}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a dict of JSON types."""
@@ -25277,7 +26163,7 @@ class Comparison(Readable):
             "notes": list(self.notes),
             "testing": self.testing._asdict(),
             "slices": [
-                {"slice": value, **without_nan(each)} for value, each in self.slices.items()
+                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
             ],
             "mean_of_slices": without_nan(self.mean_of_slices),
         }
@@ -25287,81 +26173,42 @@ class Comparison(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
         """Return the comparison that `to_dict` was called on.
 
-        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again from the values of
-        the queries, except for the figures of a score that depend on documents.
+        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again
+        from the values of the queries, except for the figures of a score that depend on documents.
 
         Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are missing; names the
-                entry.
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
-        baseline, resampling = values["baseline"], saved_resampling(values["resampling"])
+        baseline = values["baseline"]
+        resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
         names = queries["system"].unique().to_pylist()
         tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
         first = tables[system_names(tables, baseline)[0]]
-        shared = [name for name in SHARED if name in first.column_names]
-        if testing.paired and any(
-            table.select(shared) != first.select(shared) for table in tables.values()
-        ):
-            raise ValueError("queries: must be the same for each system")
+        if testing.paired:
+            shared = [name for name in SHARED if name in first.column_names]
+            if any(table.select(shared) != first.select(shared) for table in tables.values()):
+                raise ValueError("queries: must be the same for each system")
         columns = {
             system: saved_columns(table, options.names, signature)
             for system, table in tables.items()
         }
-        slices: dict[Value, ComparedSlice] = {}
-        mean_of_slices = None
         if is_of_2:
-            by = slices_of(first["slice"], None, len(first)) if "slice" in shared else None
-            results = results_of(columns, by, Contest(options, baseline, resampling, testing))
-            resampling, pairs = results["resampling"], results["pairs"]
-            scores = with_figures_of_documents(results["scores"], values["scores"])
-            of_slices = {each["slice"]: each["scores"] for each in values["slices"]}
-            for value, each in results["slices"].items():
-                slices[value] = each._replace(
-                    scores=with_figures_of_documents(each.scores, of_slices[value])
-                )
-            mean_of_slices = with_figures_of_slices(results["mean_of_slices"], slices)
+            contest = Contest(options, baseline, resampling, testing)
+            results = _computed_again(values, columns, first, contest)
         else:
-            expected = [
-                (name, *systems)
-                for name in options.names
-                for systems in opponents(tables, baseline)
-            ]
-            pairs = saved_pairs(values["pairs"], expected)
-            scores = {
-                name: saved_scores(values["scores"][name], options.names, f"scores: {name}")
-                for name in tables
-            }
-            for name, column in columns.items():
-                check_scores(scores[name], column, f"scores: {name}")
-            for value, each in saved_slices(values["slices"], first).items():
-                of_slice = {
-                    name: saved_scores(each["scores"][name], options.names) for name in tables
-                }
-                slices[value] = ComparedSlice(
-                    each["queries"], of_slice, saved_pairs(each["pairs"], expected)
-                )
-            means = values["mean_of_slices"]
-            if means is not None:
-                check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-                of_means = {
-                    name: saved_scores(means["scores"][name], options.names) for name in tables
-                }
-                of_pairs = saved_pairs(means["pairs"], expected)
-                mean_of_slices = ComparedSlice(means["queries"], of_means, of_pairs)
+            results = _saved_results(values, columns, first, options.names, baseline)
+            results["resampling"] = resampling
         return cls(
             signature=signature,
             baseline=baseline,
             queries=queries,
             notes=saved_notes(values["notes"]),
             testing=testing,
-            pairs=pairs,
-            resampling=resampling,
-            scores=scores,
-            slices=slices,
-            mean_of_slices=mean_of_slices,
+            **results,
         )
 
     def plot(
@@ -25372,89 +26219,166 @@ class Comparison(Readable):
         ax: Any = None,
         figsize: tuple[float, float] | None = None,
     ) -> Any:
-        """Return a Matplotlib figure of the systems' means, with intervals of their differences from the baseline.
+        """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
-        Without a baseline, the differences are from the system with the highest mean. There is a panel for each cutoff,
-        and a last one for the slices, at the first cutoff. The intervals agree with `p_holm`.
+        The differences are from the baseline. Without a baseline, the differences are from the
+        system with the highest mean. There is a panel for each cutoff, and a last one for the
+        slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
-            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as ``"nDCG@10"``; by default
-                the first measure.
-            queries: instead, show how much each system differs on each query, in a panel per system, at the first
-                cutoff.
-            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a new figure has all
-                panels.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
+                ``"nDCG@10"``; by default the first measure.
+            queries: instead, show how much each system differs on each query, in a panel per
+                system, at the first cutoff.
+            ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
+                new figure has all panels.
             figsize: width and height of a new figure in inches.
 
         Raises:
             ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
-        wanted = measure_of(self.measures[0]) if measure is None else measure
-        names = [name for name in self.measures if wanted in (name, measure_of(name))]
+        if measure is None:
+            measure = measure_of(self.measures[0])
+        names = [name for name in self.measures if measure in (name, measure_of(name))]
         if not names:
             raise ValueError(
                 f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}"
             )
-        panels = self._query_panels(names[0]) if queries else self._mean_panels(names)
-        rows = (
-            15
-            if queries
-            else max(len(self.scores), min(len(self.slices), SHOWN) * len(self.scores) / 3)
-        )
-        width = 5 if queries else 4.8 + max(map(len, self.scores)) / 13
+        # So many rows of text, and names of this length, fit beside each other.
+        if queries:
+            panels = self._query_panels(names[0])
+            rows, width = 15.0, 5.0
+        else:
+            panels = self._mean_panels(names)
+            systems = len(self.scores)
+            rows = max(systems, min(len(self.slices), SHOWN) * systems / 3)
+            width = 4.8 + max(map(len, self.scores)) / 13
         figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
-        for draw, each in zip(
-            panels, axes, strict=False
-        ):  # with fewer axes, only the first panels are drawn
-            draw(each)
+        # With fewer axes, only the first panels are drawn.
+        for draw, panel_axes in zip(panels, axes, strict=False):
+            draw(panel_axes)
         return figure
 
     def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, with systems sorted by the first, and the slices."""
-        ordered = sorted(self.scores.items(), key=lambda each: -each[1][names[0]].value)
+        """Return the functions that draw the means of each result, and one for the slices.
+
+        Systems are sorted by the first result.
+        """
+        first = names[0]
+        systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
+        scores = {system: self.scores[system] for system in systems}
         panels: list[Callable[[Any], None]] = []
         for name in names:
             pairs = pairs_with(self._reference(name), self.pairs, name)
-            panels.append(
-                partial(
-                    plot_means,
-                    scores=dict(ordered),
-                    pairs=pairs,
-                    measure=name,
-                    testing=self.testing,
-                )
+            draw = partial(
+                plot_means, scores=scores, pairs=pairs, measure=name, testing=self.testing
             )
+            panels.append(draw)
         if self.slices:
-            first, reference = self._of(next(iter(self.scores))), self._reference(names[0])
-            slices = slices_of(first["slice"], None, len(first))
-            mean = self.mean_of_slices
-            panels.append(
-                lambda axes: plot_slices(axes, slices, self.slices, mean, reference, names[0])
+            rows = self._rows_of(next(iter(self.scores)))
+            draw_slices = partial(
+                plot_slices,
+                slices=slices_of(rows["slice"], None, len(rows)),
+                compared=self.slices,
+                mean=self.mean_of_slices,
+                reference=self._reference(first),
+                measure=first,
             )
+            panels.append(draw_slices)
         return panels
 
     def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
-        """Return the functions that draw how much each other system differs from the reference, query by query."""
+        """Return the functions that draw the differences of each system from the reference."""
         self._require_pairs("queries=True")
         reference = self._reference(name)
-        base = self._of(reference)
-        ids, values = base["query"].to_pylist(), base[name].to_numpy()
+        rows = self._rows_of(reference)
+        ids = rows["query"].to_pylist()
+        values = rows[name].to_numpy()
         panels: list[Callable[[Any], None]] = []
-        for system in (each for each in self.scores if each != reference):
-            difference = differences(self._of(system)[name].to_numpy(), values)
-            what = f"{name} of {system}\nminus that of {reference}"
-            panels.append(partial(plot_queries, ids=ids, difference=difference, label=what))
+        for system in self.scores:
+            if system == reference:
+                continue
+            difference = differences(self._rows_of(system)[name].to_numpy(), values)
+            label = f"{name} of {system}\nminus that of {reference}"
+            panels.append(partial(plot_queries, ids=ids, difference=difference, label=label))
         return panels
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show differences: the baseline, else the best system."""
-        return self.baseline or max(self.scores, key=lambda system: self.scores[system][name].value)
+        """Return the system from which plots show differences: the baseline, else the best one."""
+        if self.baseline:
+            return self.baseline
+        return max(self.scores, key=lambda system: self.scores[system][name].value)
+
+
+def _computed_again(
+    values: Mapping[str, Any],
+    columns: Mapping[str, PerQuery],
+    first: pa.Table,
+    contest: Contest,
+) -> dict[str, Any]:
+    """Return the results of a comparison that 2.x saved, but for figures that need documents.
+
+    `first` is the table of queries of the first system.
+    """
+    by = None
+    if "slice" in first.column_names:
+        by = slices_of(first["slice"], None, len(first))
+    results = results_of(columns, by, contest)
+    slice_scores = {part["slice"]: part["scores"] for part in values["slices"]}
+    slices = {}
+    for value, part in results["slices"].items():
+        scores = with_figures_of_documents(part.scores, slice_scores[value])
+        slices[value] = part._replace(scores=scores)
+    return {
+        **results,
+        "scores": with_figures_of_documents(results["scores"], values["scores"]),
+        "slices": slices,
+        "mean_of_slices": with_figures_of_slices(results["mean_of_slices"], slices),
+    }
+
+
+def _saved_results(
+    values: Mapping[str, Any],
+    columns: Mapping[str, PerQuery],
+    first: pa.Table,
+    names: Sequence[str],
+    baseline: str | None,
+) -> dict[str, Any]:
+    """Return the saved results of a comparison, checked against the values of the queries."""
+    expected = []
+    for name in names:
+        for system, other in opponents(columns, baseline):
+            expected.append((name, system, other))
+    pairs = saved_pairs(values["pairs"], expected)
+    scores = {}
+    for system in columns:
+        scores[system] = saved_scores(values["scores"][system], names, f"scores: {system}")
+    for system, system_columns in columns.items():
+        check_scores(scores[system], system_columns, f"scores: {system}")
+
+    def compared(saved: Mapping[str, Any]) -> ComparedSlice:
+        part_scores = {system: saved_scores(saved["scores"][system], names) for system in columns}
+        return ComparedSlice(saved["queries"], part_scores, saved_pairs(saved["pairs"], expected))
+
+    parts = saved_slices(values["slices"], first)
+    slices = {value: compared(part) for value, part in parts.items()}
+    means = values["mean_of_slices"]
+    mean_of_slices = None
+    if means is not None:
+        check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
+        mean_of_slices = compared(means)
+    return {
+        "pairs": pairs,
+        "scores": scores,
+        "slices": slices,
+        "mean_of_slices": mean_of_slices,
+    }
 
 
 def compared_rows(
     comparison: Comparison, most: int | None = None
 ) -> list[tuple[str, ComparedSlice]]:
-    """Return the slices by their names, at most so many, and then the mean of slices, if there is one."""
+    """Return the slices by their names, at most so many, and then their mean, if there is one."""
     rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
     if comparison.mean_of_slices is not None:
         rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
@@ -25464,46 +26388,61 @@ def compared_rows(
 def query_rows(
     comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which the first system of a pair loses or gains most: query, both values, difference."""
+    """Return the queries on which the first system of a pair loses or gains most.
+
+    Each row has the query, both values and the difference.
+    """
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the tables of queries that lost most, and that gained most, in the first measure, if there are any."""
-    sides: dict[str, Literal["losses", "gains"]] = {"lost": "losses", "gained": "gains"}
+    """Return the tables of queries that lost most, and that gained most, if there are any.
+
+    They are those of the first measure.
+    """
     if n == 0 or not comparison.testing.paired:
         return []
+    measure = comparison.measures[0]
+    headings: dict[Literal["losses", "gains"], str] = {
+        "losses": f"queries that lost most in {measure}",
+        "gains": f"queries that gained most in {measure}",
+    }
     tables = []
-    for did, only in sides.items():
-        table = [
-            [
-                f"queries that {did} most in {comparison.measures[0]}",
-                "pair",
-                "first",
-                "second",
-                "difference",
-            ]
-        ]
-        for pair in (pair for pair in comparison.pairs if pair.measure == comparison.measures[0]):
-            for query, *values, difference in query_rows(comparison, pair, n, only):
-                cells = (number_text(each, places) for each in values)
+    for only, heading in headings.items():
+        table = [[heading, "pair", "first", "second", "difference"]]
+        for pair in comparison.pairs:
+            if pair.measure != measure:
+                continue
+            for query, one, other, difference in query_rows(comparison, pair, n, only):
+                cells = [number_text(one, places), number_text(other, places)]
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
-        tables.append(table)
-    return [table for table in tables if len(table) > 1]
+        if len(table) > 1:
+            tables.append(table)
+    return tables
 
 
 def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
     """Return a table of pairs with some of their columns, and a name for the first column."""
-    cells = ((pair, pair.cells(level)) for pair in pairs)
-    rows = [
-        [pair.title, pair.measure, *(of_pair[column] for column in columns)]
-        for pair, of_pair in cells
-    ]
-    return [[name, "measure", *columns], *rows]
+    table = [[name, "measure", *columns]]
+    for pair in pairs:
+        cells = pair.cells(level)
+        table.append([pair.title, pair.measure, *(cells[column] for column in columns)])
+    return table
 
 
 # ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
+
+# An error about one of these is not about a system.
+SHARED_ARGUMENTS = (
+    "references",
+    "query_ids",
+    "document_ids",
+    "exclude",
+    "sample_weight",
+    "file",
+)
+
 
 def compare(
     *,
@@ -25536,24 +26475,27 @@ def compare(
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means, in the order of the references or as `{query: weight}`.
+        sample_weight: one weight per query for the means, in the order of the references or as
+            `{query: weight}`.
         query_ids: the query id of each row, for flat predictions and references.
         document_ids: the document id of each row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of its columns.
+        data: a DataFrame; then the arguments above, and each system's predictions, may be names of
+            its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
-        by: a value per query, as in `report`; the queries with the same value are compared as a slice, with
-            p-values corrected for all slices. The means of slices are compared too.
+        by: a value per query, as in `report`; the queries with the same value are compared as a
+            slice, with p-values corrected for all slices. The means of slices are compared too.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
-        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is better
-            ("greater"), or it is worse ("less").
-        margin: with "greater", test whether the first is worse by less than this (non-inferiority); with "less",
-            whether it is better by less than this; in units of the measure.
+        alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is
+            better ("greater"), or it is worse ("less").
+        margin: with "greater", test whether the first is worse by less than this (non-inferiority);
+            with "less", whether it is better by less than this; in units of the measure.
         corrected_over: correct p-values for all pairs of a "measure" at one cutoff, or for "all".
-        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a judged query that is
-            missing from one system but not from another is an error; `missing="skip"` skips it for all systems.
-            `score_order` may be of single systems, as in `{"l2": "ascending"}`.
+        **options: the options of `compute`, except `use_aggregator` and `engine`. By default a
+            judged query that is missing from one system but not from another is an error;
+            `missing="skip"` skips it for all systems. `score_order` may be of single systems, as in
+            `{"l2": "ascending"}`.
 
     Raises:
         ValueError: as in `compute`, with the system's name; or there are fewer than two systems or
@@ -25569,16 +26511,15 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    order = options.get("score_order")
-    parsed = Options.of_method(
-        compare, k, {**options, "score_order": None} if isinstance(order, Mapping) else options
-    )
-    names = system_names(systems, baseline)
-    orders = (
-        _orders(order, names)
-        if isinstance(order, Mapping)
-        else dict.fromkeys(names, parsed.score_order)
-    )
+    score_order = options.get("score_order")
+    if isinstance(score_order, Mapping):
+        parsed = Options.of_method(compare, k, {**options, "score_order": None})
+        names = system_names(systems, baseline)
+        orders = _orders(score_order, names)
+    else:
+        parsed = Options.of_method(compare, k, options)
+        names = system_names(systems, baseline)
+        orders = dict.fromkeys(names, parsed.score_order)
     runs = {_statistics_comparing_argument(name): systems[name] for name in names}
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
@@ -25587,15 +26528,16 @@ def compare(
     runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    by_system = {name: replace(parsed, score_order=each) for name, each in orders.items()}
-    columns, unmatched = _columns_of_systems(runs, inputs, by_system, same_queries)
+    options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
+    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    said = (
-        orders.values() if len(set(orders.values())) > 1 else [orders[names[0]]]
-    )  # one, or one for each system
-    parsed = replace(parsed, score_order=",".join(said))
+    if len(set(orders.values())) > 1:
+        # The signature names the order of each system.
+        parsed = replace(parsed, score_order=",".join(orders.values()))
+    else:
+        parsed = replace(parsed, score_order=orders[names[0]])
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
@@ -25603,14 +26545,13 @@ def compare(
     if inputs.by is not None:
         first = next(iter(columns.values()))
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
-    comparison = comparison_of(
-        columns, slices, Contest(parsed, baseline, resampling, testing), signature
-    )
-    of_systems = {
-        name: notes_of(each, parsed, comparison.scores[name], unmatched.get(name))
-        for name, each in columns.items()
-    }
-    return replace(comparison, notes=(*comparison.notes, *shared_notes(of_systems)))
+    contest = Contest(parsed, baseline, resampling, testing)
+    comparison = comparison_of(columns, slices, contest, signature)
+    notes = {}
+    for name, system_columns in columns.items():
+        scores = comparison.scores[name]
+        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name))
+    return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 
 def comparison_of(
@@ -25620,28 +26561,32 @@ def comparison_of(
     signature: str,
     notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, with notes on the tests before others."""
+    """Return the comparison of systems from the columns of their queries.
+
+    Its notes are those on the tests and on slices, and then the given ones.
+    """
     results = results_of(columns, slices, contest)
-    of_tests = notes_on_tests(results["pairs"], contest.testing, contest.baseline)
-    if contest.testing.paired:
-        of_tests = [*equal_notes(results["pairs"]), *of_tests]
+    pairs = results["pairs"]
+    testing = contest.testing
+    all_notes: list[str] = []
+    if testing.paired:
+        all_notes += equal_notes(pairs)
+    all_notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        of_slices = notes_on_slices(
-            results["pairs"], contest.testing, results["slices"], slices.values
-        )
-        of_tests = [*of_tests, *small_slices(results["slices"]), *of_slices]
-        columns = {name: with_slices(each, slices) for name, each in columns.items()}
-    tables = {name: query_table(each) for name, each in columns.items()}
-    kept = [
-        name
-        for name in (*SHARED, *contest.options.names)
-        if name in next(iter(tables.values())).column_names
-    ]
+        all_notes += small_slices(results["slices"])
+        all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+    tables = {}
+    for system, system_columns in columns.items():
+        if slices is not None:
+            system_columns = with_slices(system_columns, slices)
+        table = query_table(system_columns)
+        names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
+        tables[system] = table.select(names)
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked({name: each.select(kept) for name, each in tables.items()}),
-        notes=(*of_tests, *notes),
+        queries=stacked(tables),
+        notes=(*all_notes, *notes),
         testing=contest.testing,
         **results,
     )
@@ -25667,75 +26612,68 @@ def _marked_argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and a warning of some; each input is read once.
+    """Return the columns of queries for each system, and a warning of some.
 
-    The options of the systems differ only in the order of scores. With `same_queries`, a judged query that only some
-    systems rank is an error.
+    Each input is read once. The options of the systems differ only in the order of scores. With
+    `same_queries`, a judged query that only some systems rank is an error.
     """
     shared, *_ = options.values()
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
+    keep = shared.sides["keep"]
     orders = [options[name].score_order for name in runs]
-    read = {
-        _statistics_comparing_argument(name): from_file(
-            _statistics_comparing_argument(name), side, order, inputs.names, keep=shared.sides["keep"]
-        )
-        for (name, side), order in zip(runs.items(), orders, strict=True)
-    }
-    systems = settled_systems(read, inputs, orders, shared.labels, shared.sides["keep"])
+    sides = {}
+    for (name, run), order in zip(runs.items(), orders, strict=True):
+        argument = _statistics_comparing_argument(name)
+        sides[argument] = from_file(argument, run, order, inputs.names, keep=keep)
+    systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):
+        notify = partial(unmatched.__setitem__, name)
         try:
-            columns[name] = query_columns(
-                system, options[name], partial(unmatched.__setitem__, name)
-            )
+            columns[name] = query_columns(system, options[name], notify)
         except ValueError as error:
-            shared_by_all = (
-                "references",
-                "query_ids",
-                "document_ids",
-                "exclude",
-                "sample_weight",
-                "file",
-            )
-            if isinstance(error, InputError) and error.argument in shared_by_all:
+            if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _marked_argument(name)) from None
     if same_queries:
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, shared.names)
-    if shared.missing == "skip":  # for all systems
-        missing = np.logical_or.reduce([each["missing"] for each in columns.values()])
-        columns = {name: {**each, "missing": missing} for name, each in columns.items()}
+    if shared.missing == "skip":
+        # What one system lacks is skipped for all.
+        missing = np.any([system_columns["missing"] for system_columns in columns.values()], axis=0)
+        for system_columns in columns.values():
+            system_columns["missing"] = missing
     return columns, unmatched
 
 
 def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
-    """Raise an error for a system without a ranking for a judged query that another system ranks."""
-    missing = {name: each["missing"] for name, each in columns.items()}
-    ranked = ~np.logical_and.reduce(list(missing.values()))
-    for name, each in columns.items():
-        if (lacking := np.flatnonzero(missing[name] & ranked)).size:
-            at = int(lacking[0])
-            query = shown(each["query"][at]) if "query" in each else at
-            other = next(other for other, lacks in missing.items() if not lacks[at])
-            problem = f"no ranking for query {query}, which {shown(other)} has ({lacking.size} such queries)"
-            hint = (
-                f"{mark('missing', 'empty')} counts it as having retrieved nothing there, {mark('missing', 'skip')} "
-                "skips the query for all systems"
-            )
-            raise InputError(f"{problem}; {hint}", _marked_argument(name))
+    """Raise an error for a system that does not rank a judged query which another one ranks."""
+    missing = {name: system_columns["missing"] for name, system_columns in columns.items()}
+    is_ranked = ~np.all(list(missing.values()), axis=0)
+    for name, system_columns in columns.items():
+        lacking = np.flatnonzero(missing[name] & is_ranked)
+        if not lacking.size:
+            continue
+        row = int(lacking[0])
+        query: Any = row
+        if "query" in system_columns:
+            query = shown(system_columns["query"][row])
+        other = next(other for other, is_missing in missing.items() if not is_missing[row])
+        problem = f"no ranking for query {query}, which {shown(other)} has"
+        hint = (
+            f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
+            f"{mark('missing', 'skip')} skips the query for all systems"
+        )
+        raise InputError(f"{problem} ({lacking.size} such queries); {hint}", _marked_argument(name))
 
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
 
 NAMED_QUERIES = 5  # named in a message
-SAID_AS = {
-    "weights": "sample_weight",
-    "excluded": "exclude",
-    "v": "the version",
-}  # names in signatures
+# The names in signatures that are not those of options, as messages say them.
+SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 
 class OtherQueriesError(ValueError):
@@ -25756,11 +26694,13 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, the result of the report's `to_dict`, or the path of a JSON file with that.
+        reports: for each system its report, the result of the report's `to_dict`, or the path of a
+            JSON file with that.
         baseline: the system to compare all others with; None for every pair.
-        paired: whether the reports have the same queries. If not, their queries are independent samples, such as the
-            sessions before and after a release, and the interval and the test are Welch's. Only large differences can
-            be found then, because the difficulty of the queries varies as well.
+        paired: whether the reports have the same queries. If not, their queries are independent
+            samples, such as the sessions before and after a release, and the interval and the test
+            are Welch's. Only large differences can be found then, because the difficulty of the
+            queries varies as well.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed of the paired test, as in `compare`.
         alternative: the hypothesis of the tests, as in `compare`.
@@ -25768,8 +26708,9 @@ def compare_reports(
         corrected_over: the p-values that are corrected together, as in `compare`.
 
     Raises:
-        ValueError: the reports were made with different options, or, with `paired`, of different queries, weights or
-            slices; without it, they have weights; a file is not a saved report; as in `compare`.
+        ValueError: the reports were made with different options, or, with `paired`, of different
+            queries, weights or slices; without it, they have weights; a file is not a saved report;
+            as in `compare`.
 
     >>> from ndcg import report
     >>> before = report(predictions=[[1, 2], [2, 1], [1, 2]], references=[[1, 0], [1, 0], [0, 1]])
@@ -25781,33 +26722,41 @@ def compare_reports(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over, paired)
     names = system_names(reports, baseline, "reports", "reports")
-    read = {name: _report(name, reports[name]) for name in names}
-    signature = _same_signature(read)
+    loaded = {name: _report(name, reports[name]) for name in names}
+    signature = _same_signature(loaded)
     if paired:
         try:
-            tables = same_queries(read)
+            tables = same_queries(loaded)
         except OtherQueriesError as error:
-            hint = f"{mark('paired', False)} compares the means of different queries, as independent samples"
-            raise InputError(f"have different queries: {error}; {hint}", "reports") from None
+            hint = "compares the means of different queries, as independent samples"
+            problem = f"have different queries: {error}"
+            raise InputError(f"{problem}; {mark('paired', False)} {hint}", "reports") from None
     else:
-        tables = {name: report.queries for name, report in read.items()}
-        if "weight" in next(iter(tables.values())).column_names:
-            problem = f"have weights, which {mark('paired', False)} does not support; score both without weights"
-            raise InputError(problem, "reports")
-    options = Options.parse(measures=list(read[names[0]].scores))
-    columns = {name: _statistics_comparing_reports_columns(table, options, signature) for name, table in tables.items()}
+        tables = {name: report.queries for name, report in loaded.items()}
+        if "weight" in tables[names[0]].column_names:
+            problem = f"have weights, which {mark('paired', False)} does not support"
+            raise InputError(f"{problem}; score both without weights", "reports")
+    options = Options.parse(measures=list(loaded[names[0]].scores))
+    columns: dict[str, PerQuery] = {}
+    for name, table in tables.items():
+        columns[name] = saved_columns(table, options.names, signature)
+        columns[name]["query"] = np.array(table["query"].to_pylist(), object)
+    slices = None
     if paired:
         leave_out_alike(columns, options.names)
+        slices = _same_slices(tables)
+        notes = _notes_of_paired(tables)
+    else:
+        notes = _notes_of_independent(tables)
+    notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
-    slices = _same_slices(tables) if paired else None
-    return comparison_of(
-        columns, slices, contest, signature=signature, notes=_statistics_comparing_reports_notes(read, tables, paired)
-    )
+    return comparison_of(columns, slices, contest, signature=signature, notes=notes)
 
 
 def _report(name: str, report: Any) -> Report:
     """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
-    place, values = f"reports[{shown(name)}]", report
+    place = f"reports[{shown(name)}]"
+    values = report
     if isinstance(report, (str, os.PathLike)):
         path = os.fspath(report)
         place = f"{place}: {path}"
@@ -25816,12 +26765,14 @@ def _report(name: str, report: Any) -> Report:
                 values = parse_json(read_content(path))
             except json.JSONDecodeError as error:
                 raise ValueError(f"is not a report saved as JSON: {error}") from None
-    elif hasattr(report, "to_dict"):  # also a report from another copy of this package
+    elif hasattr(report, "to_dict"):
+        # Also a report from another copy of this package.
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        problem = "must be a report, the result of its to_dict, or the path of a JSON file with that result"
-        raise ValueError(f"{place}: {problem}; got {shown(values)}")
-    if "signature" not in values and all(isinstance(each, Mapping) for each in values.values()):
+        needed = "a report, the result of its to_dict, or the path of a JSON file with that result"
+        raise ValueError(f"{place}: must be {needed}; got {shown(values)}")
+    if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
+        # As the shell saves the reports of several runs.
         raise ValueError(
             f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
         )
@@ -25833,25 +26784,28 @@ def _report(name: str, report: Any) -> Report:
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
     """Return the signature of all reports; if they differ, the error names the options."""
-    (first, signature), *others = ((name, report.signature) for name, report in reports.items())
+    first, *others = reports
+    signature = reports[first].signature
     one = choices_in(signature)
-    names = {**SAID_AS, **{option.said_as: option_name for option_name, option in OPTIONS.items()}}
-    omitted = {
-        option.said_as: str(option.unsaid[0]) for option in OPTIONS.values() if option.unsaid
-    }
-    for name, each in others:
-        other = choices_in(each)
-        if differing := [key for key in {**one, **other} if one.get(key) != other.get(key)]:
-            values = (
-                [side.get(key, omitted.get(key, "not given")) for side in (one, other)]
-                for key in differing
-            )
-            sides = (
-                f"{names.get(key, key)} ({a} and {b})"
-                for key, (a, b) in zip(differing, values, strict=True)
-            )
-            problem = f"{shown(first)} and {shown(name)} were made with different options: {', '.join(sides)}"
-            raise InputError(f"{problem}; score both with the same options", "reports")
+    option_names = dict(SAID_AS)
+    defaults = {}  # of options that a signature omits
+    for name, option in OPTIONS.items():
+        option_names[option.said_as] = name
+        if option.unsaid:
+            defaults[option.said_as] = str(option.unsaid[0])
+    for system in others:
+        other = choices_in(reports[system].signature)
+        differing = []
+        for key in {**one, **other}:
+            if one.get(key) == other.get(key):
+                continue
+            default = defaults.get(key, "not given")
+            values = f"{one.get(key, default)} and {other.get(key, default)}"
+            differing.append(f"{option_names.get(key, key)} ({values})")
+        if differing:
+            problem = f"{shown(first)} and {shown(system)} were made with different options"
+            hint = "score both with the same options"
+            raise InputError(f"{problem}: {', '.join(differing)}; {hint}", "reports")
     return signature
 
 
@@ -25861,71 +26815,70 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
     ids = report.queries["query"].to_pylist()
     tables = {first: report.queries}
     for name, other in others:
-        place = {query: at for at, query in enumerate(other.queries["query"].to_pylist())}
-        lacking, extra = [each for each in ids if each not in place], place.keys() - set(ids)
+        rows = {query: row for row, query in enumerate(other.queries["query"].to_pylist())}
+        lacking = [query for query in ids if query not in rows]
+        extra = rows.keys() - set(ids)
         if lacking or extra:
-            only = (some_of(lacking, "query"), some_of(extra, "query"))
-            raise OtherQueriesError(f"{only[0]} only in {first}, {only[1]} only in {name}")
-        tables[name] = table = other.queries.take([place[each] for each in ids])
+            only_first = f"{some_of(lacking, 'query')} only in {first}"
+            raise OtherQueriesError(f"{only_first}, {some_of(extra, 'query')} only in {name}")
+        table = other.queries.take([rows[query] for query in ids])
+        tables[name] = table
         if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            differs = np.flatnonzero(
-                table["weight"].to_numpy() != report.queries["weight"].to_numpy()
-            )
-            problem = f"query {shown(ids[int(differs[0])])} has different weights in {shown(first)} and {shown(name)}"
+            weight = report.queries["weight"].to_numpy()
+            differs = np.flatnonzero(table["weight"].to_numpy() != weight)
+            query = shown(ids[int(differs[0])])
+            problem = f"query {query} has different weights in {shown(first)} and {shown(name)}"
             raise InputError(f"{problem}; score both with the same weights", "reports")
     return tables
 
 
 def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
-    columns = [
-        table["slice"] if "slice" in table.column_names else None for table in tables.values()
-    ]
-    if columns[0] is None or any(each is None or each != columns[0] for each in columns):
+    columns = []
+    for table in tables.values():
+        if "slice" not in table.column_names:
+            return None
+        columns.append(table["slice"])
+    first = columns[0]
+    if any(column != first for column in columns):
         return None
-    return slices_of(columns[0], None, len(columns[0]))
+    return slices_of(first, None, len(first))
 
 
-def _statistics_comparing_reports_columns(table: pa.Table, options: Options, signature: str) -> PerQuery:
-    """Return the columns of a report's queries."""
-    return {
-        **saved_columns(table, options.names, signature),
-        "query": np.array(table["query"].to_pylist(), object),
-    }
+def _have_slices(tables: Mapping[str, pa.Table]) -> bool:
+    return any("slice" in table.column_names for table in tables.values())
 
 
-def _statistics_comparing_reports_notes(
-    reports: Mapping[str, Report], tables: Mapping[str, pa.Table], paired: bool
-) -> list[str]:
-    """Return the notes of reports, those that all share without names, and notes on what differs."""
-    notes: list[str] = []
-    first = next(iter(tables.values()))
-    if paired and "judged" in first.column_names:
+def _notes_of_paired(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return notes on what differs between reports of the same queries."""
+    notes = []
+    first = next(iter(tables))
+    if "judged" in tables[first].column_names:
+        judged = tables[first]["judged"].to_numpy()
+        relevant = tables[first]["relevant"].to_numpy()
         for name, table in tables.items():
-            alike = [
-                table[each].to_numpy() == first[each].to_numpy() for each in ("judged", "relevant")
-            ]
-            if differing := int(np.count_nonzero(~np.logical_and(*alike))):
-                have = "query has" if differing == 1 else "queries have"
-                notes.append(
-                    f"{name}: {differing:,} {have} other judgments than in {next(iter(tables))}."
-                )
-    if (
-        not paired
-        and len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1
-    ):
+            differs = table["judged"].to_numpy() != judged
+            differs |= table["relevant"].to_numpy() != relevant
+            differing = int(np.count_nonzero(differs))
+            if differing == 1:
+                notes.append(f"{name}: 1 query has other judgments than in {first}.")
+            elif differing > 1:
+                notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
+    if _have_slices(tables) and not _same_slices(tables):
+        notes.append("Slices are not compared, since the reports have different ones.")
+    return notes
+
+
+def _notes_of_independent(tables: Mapping[str, pa.Table]) -> list[str]:
+    """Return notes on what is not compared if queries are independent samples."""
+    notes: list[str] = []
+    if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(
-            Message(
-                f"All reports have the same queries: {with_pairs}, smaller differences can be found."
-            )
-        )
-    if any("slice" in table.column_names for table in tables.values()) and (
-        not paired or not _same_slices(tables)
-    ):
-        reason = "the reports have different ones" if paired else "the queries are not paired"
-        notes.append(f"Slices are not compared, since {reason}.")
-    return [*notes, *shared_notes({name: each.notes for name, each in reports.items()})]
+        hint = f"{with_pairs}, smaller differences can be found"
+        notes.append(Message(f"All reports have the same queries: {hint}."))
+    if _have_slices(tables):
+        notes.append("Slices are not compared, since the queries are not paired.")
+    return notes
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
@@ -25937,8 +26890,12 @@ def some_of(names: Collection[Any], noun: str) -> str:
     if not names:
         return f"no {noun}"
     first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
-    nouns = noun if len(names) == 1 else {"query": "queries"}.get(noun, f"{noun}s")
-    return f"{len(names):,} {nouns} ({first}{', …' * (len(names) > NAMED_QUERIES)})"
+    if len(names) == 1:
+        return f"1 {noun} ({first})"
+    if len(names) > NAMED_QUERIES:
+        first += ", …"
+    nouns = {"query": "queries"}.get(noun, f"{noun}s")
+    return f"{len(names):,} {nouns} ({first})"
 
 
 # the end, by which a copy is known to be whole
