@@ -145,6 +145,7 @@ def test_the_metric_gives_every_value(ndcg: Metric, setting: str) -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.filterwarnings("ignore:.* judged queries are missing:UserWarning")
 def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(
     ndcg: Metric, setting: str
 ) -> None:

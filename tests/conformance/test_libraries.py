@@ -448,7 +448,7 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: Metric) -
 
 @pytest.mark.xdist_group("haystack")
 def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metric) -> None:
-    """As docs/search.md says: the documents themselves if they have grades, else their ids."""
+    """As docs/search.md says: the documents, with their grades or each of them relevant."""
     from haystack import Document
     from haystack.components.evaluators.document_ndcg import DocumentNDCGEvaluator
 
@@ -458,16 +458,16 @@ def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metri
     graded = [[Document(id=name, score=grade) for name, grade in each.items()] for each in grades]
     ungraded = [[Document(id=name) for name in each] for each in grades]
 
-    def ours(references: Any) -> Any:
-        how = {"convention": "haystack"}
+    def ours(references: Any, **fields: Any) -> Any:
+        how = {"convention": "haystack", "fields": fields}
         return pytest.approx(
             ndcg.compute(predictions=found, references=references, **how)["nDCG"], rel=1e-12
         )
 
     evaluator = DocumentNDCGEvaluator("id")
-    by_id = [[each.id for each in of_query] for of_query in graded]
-    assert evaluator.run(graded, found)["score"] == ours(graded) != ours(by_id)
-    assert evaluator.run(ungraded, found)["score"] == ours(by_id)
+    alike = ours(ungraded, relevance=None)
+    assert evaluator.run(graded, found)["score"] == ours(graded, relevance="score") != alike
+    assert evaluator.run(ungraded, found)["score"] == alike
 
 
 @pytest.mark.xdist_group("haystack")

@@ -230,9 +230,9 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         ),
         (
             weighted,
-            changed(weighted, weight=[1.0] * 60),
+            changed(weighted, weight=[0.0, *[1.0] * 59]),
             True,
-            ".*query 0 has different weights in 'a' and 'b'",
+            ".*query 1 has different weights in 'a' and 'b'",
         ),
         (weighted, weighted, False, "reports: have weights, which paired=False does not support"),
         (

@@ -3,6 +3,8 @@
 import itertools
 import json
 import math
+import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -199,7 +201,8 @@ def test_a_comparison_has_the_means_of_the_reports_and_both_are_saved(
         saved = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert type(found).from_dict(saved) == found
         del saved["mean_of_slices"]  # as 2.0 and 2.1 saved it
-        assert type(found).from_dict(saved) == found
+        saved["signature"] = re.sub(r"v:3[\d.]+", "v:2.1.0", saved["signature"])
+        assert type(found).from_dict(saved) == replace(found, signature=saved["signature"])
 
 
 @pytest.mark.parametrize("by", [None, [None] * 60], ids=["no slices", "no query in a slice"])
