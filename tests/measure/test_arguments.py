@@ -197,13 +197,13 @@ def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> No
 
 
 def test_the_page_offers_the_words_of_an_option() -> None:
-    from page import api, choices  # which imports Gradio
+    from page import api, settings  # which imports Gradio
 
-    for name in set(WORDED) & set(choices.CHOICES):
+    for name in set(WORDED) & set(settings.CHOICES):
         lacks = {"missing": {"raise"}}.get(name, set())
-        assert set(choices.CHOICES[name]) == set(OPTIONS[name].words) - lacks
-    assert set(api.OPTIONS) - {"per_query"} == {"k", "convention", "log_base", *choices.CHOICES}
-    assert set(choices.CHOICES) - {"duplicates", "judged_only", "score_order"} == set(CHOICES)
+        assert set(settings.CHOICES[name]) == set(OPTIONS[name].words) - lacks
+    assert set(api.OPTIONS) - {"per_query"} == {"k", "convention", "log_base", *settings.CHOICES}
+    assert set(settings.CHOICES) - {"duplicates", "judged_only", "score_order"} == set(CHOICES)
 
 
 @pytest.mark.parametrize("name", ["gain", "discount", "ideal", "score_dtype", "ties"])
