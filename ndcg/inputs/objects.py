@@ -22,6 +22,7 @@ DEEPEST = 8  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
+LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
@@ -218,28 +219,43 @@ def _is_empty(value: Any) -> bool:
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
     examples: dict[Any, Any] = {}
+    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
     if set(map(type, objects)) == {dict}:
         values = chain.from_iterable(map(dict.values, objects))
         if SINGLE.issuperset(map(type, values)):  # flat, so that their names tell: much faster
-            return dict(zip(map(tuple, objects), objects, strict=True)).values()
+            for value in objects:
+                examples.setdefault(tuple(value), value)
+            return examples.values()
     for position, value in enumerate(objects):
         if value is None:
             continue
         if not is_object(value):
             problem = f"holds {shown(value)} among objects; give objects alone"
             raise InputError(problem, f"position {position}")
-        examples.setdefault(_shape(value, DEEPEST), value)
+        if position == MOST_SHAPES:
+            in_lists = 0
+        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
     return examples.values()
 
 
-def _shape(value: Any, depth: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
+def _shape(value: Any, depth: int, in_lists: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth.
+
+    Of the lists in an object so many elements are looked at, or else the first one.
+    """
+    if type(value) in SINGLE:  # faster
+        return False
     if is_list(value):
-        return (list, _shape(_first(value), depth))
+        elements = value[:in_lists] or [_first(value)]
+        in_each = in_lists // len(elements)
+        return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
     within = _depth_within(value, depth)
-    return tuple((name, _shape(field, within)) for name, field in fields_of(value).items())
+    shapes = []
+    for name, field in fields_of(value).items():
+        shapes.append((name, _shape(field, within, in_lists)))
+    return tuple(shapes)
 
 
 def _depth_within(value: Any, depth: int) -> int:
@@ -260,13 +276,23 @@ def _fields_within(
         if not isinstance(name, str):
             continue
         path = (*keys, name)
-        inner, within = example, lists
-        if is_list(example) and is_object(_first(example)):
-            inner, within = _first(example), (*lists, len(path))
-        has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
+        objects, within = _objects_in(example), lists
+        if objects and is_list(example):
+            within = (*lists, len(path))
+        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
         yield Field(path, within, example, has_fields)
         if has_fields:
-            yield from _fields_within(inner, path, depth_within, within)
+            for inner in objects:
+                yield from _fields_within(inner, path, depth_within, within)
+
+
+def _objects_in(value: Any) -> list[Any]:
+    """Return an object as a list, and of a list of objects one of each shape."""
+    if not is_list(value):
+        return [value] if is_object(value) else []
+    if not is_object(_first(value)):
+        return []
+    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
 
 
 def value_at(value: Any, keys: Keys) -> Any:

@@ -276,6 +276,20 @@ SITUATIONS = [
         is_json=True,
     ),
     Situation(
+        "a grade that the first judgment lacks",
+        lambda: {
+            "predictions": RUN,
+            "references": each(
+                lambda query: {
+                    "query_id": query,
+                    "judged": [{"doc_id": "a"}, {"doc_id": "b", "grade": 2}],
+                }
+            ),
+        },
+        SECOND,
+        is_json=True,
+    ),
+    Situation(
         "objects that are retrieved, and ids that are expected",
         one_log(
             lambda query: {
