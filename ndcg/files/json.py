@@ -65,11 +65,12 @@ def from_json(
     elif isinstance(value, list):
         unit, values = "record {} (from 0)", value
     request.limits.check("rows", len(values))
-    if isinstance(value, dict) and frame is None:
+    is_whole = isinstance(value, dict) and frame is None
+    if is_whole:
         kind = kind_of_whole(value, request.names)
     else:
         kind = next((kind_of(row, request.names) for row in values if row), "lists")
-    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON")
+    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
     return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
 
 
@@ -150,7 +151,14 @@ class ValueReader:
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(self, values: Sequence[Any], kind: str, request: ReadRequest, form: str) -> None:
+    def __init__(
+        self,
+        values: Sequence[Any],
+        kind: str,
+        request: ReadRequest,
+        form: str,
+        is_whole: bool = False,
+    ) -> None:
         names = request.names
         self.names, self.container, self.kind = names, form, kind
         self.objects: ObjectReader | None = None
@@ -160,7 +168,7 @@ class ValueReader:
             refuse_table_by_index(alike[0])
         if kind == "objects":
             request.limits.check("columns", len(alike[0]))
-            self.objects = ObjectReader(alike, names)
+            self.objects = ObjectReader(alike, names, is_whole=is_whole)
         elif kind == "responses":
             self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
         elif names.kind == "exclude":

@@ -20,6 +20,7 @@ from .objects import (
     values_at,
 )
 from .roles import (
+    Roles,
     are_pairs,
     holds_documents,
     roles_of_hits,
@@ -105,6 +106,12 @@ def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
 class ObjectReader:
     """Reads objects that are rows or queries, in all of which the fields have the same paths.
 
+    Args:
+        objects: the objects of a side.
+        names: the names that their fields may have.
+        have_queries: whether their queries are known, as in a mapping by query.
+        is_whole: whether the side is a single object, which may hold all queries in a list.
+
     Attributes:
         roles: where the objects have the query, the documents and their values.
         fields: the path of each role.
@@ -115,23 +122,30 @@ class ObjectReader:
         form: what was read, as `preview` says it.
     """
 
-    def __init__(self, objects: Sequence[Any], names: Names, have_queries: bool = False) -> None:
-        fields = fields_among(objects)
+    def __init__(
+        self,
+        objects: Sequence[Any],
+        names: Names,
+        have_queries: bool = False,
+        is_whole: bool = False,
+    ) -> None:
+        fields: Mapping[str, Field] = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query") or "")
         self.wrapper: Keys = () if query is None else query.list_path
-        inner = _within_lists(objects, self.wrapper)
-        if self.wrapper:
-            fields = fields_among(inner, self.wrapper)
+        fields, self.roles = _chosen(objects, self.wrapper, fields, names, have_queries)
+        document = fields[self.roles.fields["document"]]
+        if is_whole and self.roles.query is None and len(document.lists) == 2:
+            # One object around all queries, which have no ids, as `responses.hits.id`.
+            self.wrapper = document.keys[: document.lists[0]]
+            fields, self.roles = _chosen(objects, self.wrapper, fields, names, have_queries)
+            document = fields[self.roles.fields["document"]]
         self.names = names
-        self.roles = roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
         self.fields = self.roles.fields
         self.paths = {path: fields[path].keys for path in self.fields.values()}
-        document = fields[self.fields["document"]]
-        if len(document.lists) > 1:
-            problem = f"{self.fields['document']} is in lists within lists"
-            hint = "give an object for each query, with its documents in one list"
-            raise InputError(f"{problem}; {hint}")
+        # The documents of a query may be in several lists, as `spans.chunks.id`.
+        self.are_in_lists = len(document.lists) == 2
+        _refuse_other_lists(fields, self.fields, names)
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
@@ -169,6 +183,8 @@ class ObjectReader:
         elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
+        if self.are_in_lists:
+            lists = list(map(_joined, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
@@ -196,14 +212,19 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        ranks = None if self.ranks is None else value_at(row, self.ranks)
+        ranks = None if self.ranks is None else self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
+
+    def _list_at(self, row: Any, keys: Keys) -> Any:
+        """Return what an object has for each of its documents."""
+        values = value_at(row, keys)
+        return _joined(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
         if self.roles.value is None:
             return None
-        values = value_at(row, self.roles.value)
+        values = self._list_at(row, self.roles.value)
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
         if values is None and not ids:
@@ -213,6 +234,50 @@ class ObjectReader:
             problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
         return list(values)
+
+
+def _chosen(
+    objects: Sequence[Any],
+    wrapper: Keys,
+    fields: Mapping[str, Field],
+    names: Names,
+    have_queries: bool,
+) -> tuple[Mapping[str, Field], Roles]:
+    """Return the fields of the objects in the lists at a path, and their roles."""
+    inner = _within_lists(objects, wrapper)
+    if wrapper:
+        fields = fields_among(inner, wrapper)
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+
+
+def _refuse_other_lists(
+    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
+) -> None:
+    """Raise an error for documents in three lists within each other, or with values elsewhere."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(names.value, paths["document"])]
+    are_beside = value.list_path == document.list_path
+    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
+        problem = f"{paths['document']} is in lists within lists"
+        hint = "give an object for each query, with its documents in one list"
+        raise InputError(f"{problem}; {hint}")
+
+
+def _joined(lists: Any) -> Any:
+    """Return the elements of lists, one after another; None for none.
+
+    >>> _joined([["a", "b"], None, ["c"]])
+    ['a', 'b', 'c']
+    """
+    if not is_list(lists):
+        return lists
+    joined: list[Any] = []
+    for values in lists:
+        if is_list(values):
+            joined += values
+        elif values is not None:
+            joined.append(values)
+    return joined
 
 
 def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:

@@ -82,12 +82,16 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
 
 
 def objects_by_id(
-    argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
+    argument: str,
+    objects: Sequence[Any],
+    names: Names,
+    queries: Sequence[Any] | None = None,
+    is_whole: bool = False,
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
     objects = without_arrays(objects)
     try:
-        reader = ObjectReader(objects, names, have_queries=queries is not None)
+        reader = ObjectReader(objects, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
     except InputError as error:
@@ -117,7 +121,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     """Return the documents of a mapping of queries, or of a single object."""
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
-        return objects_by_id(argument, [side], names)
+        return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
         return _of_responses(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:

@@ -67,7 +67,11 @@ OF_OBJECTS: dict[str, Row] = {
         {"results": [{"case": "q", "hits": [{"id": "a", "score": 0.9}]}]}
     ),
     "hits in lists within lists": run(
-        [{"query_id": "q", "steps": [{"hits": [{"id": "a", "score": 0.9}]}]}]
+        [{"query_id": "q", "runs": [{"steps": [{"hits": [{"id": "a", "score": 0.9}]}]}]}]
+    ),
+    "hits in lists within lists, with a score for each list": run(
+        [{"query_id": "q", "steps": [{"score": 0.9, "hits": [{"id": "a", "n": 1}]}]}],
+        fields={"document": "steps.hits.id", "score": "steps.score"},
     ),
     "a name of a field in a list of hits": run(
         {"q": [{"doc": {"parts": [{"key": "a", "sim": 0.9}]}}]},

@@ -122,6 +122,19 @@ def elastic(query: str) -> dict[str, Any]:
     return {"took": 3, "hits": {"total": {"value": 2}, "hits": hits}}
 
 
+def trace(query: str) -> dict[str, Any]:
+    """Return a trace of steps, of which the second and the last retrieve chunks."""
+    found = {"kind": "RETRIEVER", "output": {"chunks": [{"ref": "a", "sim": 0.9}]}}
+    again = {"kind": "RETRIEVER", "output": {"chunks": [{"ref": "b", "sim": 0.4}]}}
+    spans = [{"kind": "LLM", "output": {"text": "..."}}, found, {"kind": "LLM"}, again]
+    return {"query_id": query, "spans": spans, "gold": ["b"]}
+
+
+def responses() -> Inputs:
+    """Return one object around the responses to all queries."""
+    return {"predictions": {"took": 9, "responses": each(elastic)}, "references": [["b"]] * 2}
+
+
 GOLD = [{"doc_id": "b", "score": 0.5, "relevance": 2}]
 SITUATIONS = [
     # Standard names of the other side
@@ -286,6 +299,26 @@ SITUATIONS = [
                 }
             ),
         },
+        SECOND,
+        is_json=True,
+    ),
+    Situation(
+        "chunks of several steps of a trace",
+        one_log(trace),
+        SECOND,
+        ("'spans.output.chunks.ref'", "'spans.output.chunks.sim'", "'gold'"),
+        {
+            "fields": {
+                "document": ("spans.output.chunks.ref", "gold"),
+                "score": "spans.output.chunks.sim",
+                "relevance": None,
+            }
+        },
+        is_json=True,
+    ),
+    Situation(
+        "steps of a trace by query, of which not all retrieve chunks of standard names",
+        by_query(lambda: {"spans": [{"kind": "LLM"}, {"chunks": chunks("doc_id", "score")}]}),
         SECOND,
         is_json=True,
     ),
@@ -530,6 +563,19 @@ SITUATIONS = [
     Situation(
         "responses in the order of the queries, whose ids are given beside them",
         lambda: {**run_of(elastic, RELEVANT)(), "query_ids": list(QUERIES)},
+        SECOND,
+    ),
+    Situation(
+        "one object around responses in the order of the queries",
+        responses,
+        SECOND,
+        ("'responses.hits.hits._id'", "matches queries by their order"),
+        {"fields": {"query": None}},
+        is_json=True,
+    ),
+    Situation(
+        "one object around responses, the ids of whose queries are given beside it",
+        lambda: {**responses(), "references": RELEVANT, "query_ids": list(QUERIES)},
         SECOND,
     ),
     Situation(
