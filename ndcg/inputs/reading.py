@@ -153,8 +153,9 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    if inputs.query_ids is not None and not isinstance(inputs.query_ids, str):
-        names = {name: side._replace(has_query_ids=True) for name, side in names.items()}
+    has_query_ids = inputs.query_ids is not None and not isinstance(inputs.query_ids, str)
+    for side, of_side in names.items():
+        names[side] = of_side._replace(has_query_ids=has_query_ids, takes_query_ids=True)
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})

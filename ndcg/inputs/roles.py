@@ -171,8 +171,11 @@ def roles_of_objects(
     except UnknownFieldError as error:
         if "query" not in error.roles:
             raise
-        call = mark("fields", {"query": None})
-        raise error.adding(f"{call} matches queries by their order") from None
+        hint = f"{mark('fields', {'query': None})} matches queries by their order"
+        if names.takes_query_ids:
+            call = mark("query_ids", said="query_ids=[...]")
+            hint += f", and {call} gives their ids in this order"
+        raise error.adding(hint) from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles

@@ -566,6 +566,13 @@ SITUATIONS = [
         SECOND,
     ),
     Situation(
+        "responses in the order of queries that have ids elsewhere",
+        run_of(elastic, RELEVANT),
+        SECOND,
+        ("query_ids=[...] gives their ids",),
+        {"query_ids": list(QUERIES)},
+    ),
+    Situation(
         "one object around responses in the order of the queries",
         responses,
         SECOND,
