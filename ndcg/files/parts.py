@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..inputs.columns import as_number, whole_or_float
 from ..inputs.fields import VALUE, Names
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
-from ..measure.labels import Labels, to_label
+from ..measure.labels import Labels, instead_of_text
 from .content import DECIMAL_COMMA, Limits, shown_cell
 
 TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -123,7 +123,7 @@ def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) 
         return "is not a number"
     if labels is not None:
         return labels.unknown(value)
-    return f"is not a number; {to_label([value, *seen])}"
+    return f"is not a number; {instead_of_text(value, seen)}"
 
 
 # Rows of objects

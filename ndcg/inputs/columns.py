@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..measure.labels import Labels, number_of_text, to_label
+from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
@@ -556,7 +556,7 @@ def _one_by_one(
     wrong = {kind for kind in kinds if not _is_number(kind)}
     if wrong:
         row = next(row for row, value in enumerate(values) if type(value) in wrong)
-        raise refused(row, _not_a_number(argument, values, values[row], labels))
+        raise refused(row, _not_a_number(argument, given, values[row], labels))
     if mask is not None:
         # Without None, NumPy may store them exactly.
         array = np.array(values)
@@ -623,12 +623,15 @@ def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) ->
     return None
 
 
+NONE_INSTEAD = "give None where nobody judged"
+
+
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
     """Return why a value is refused; for text in place of a relevance, what to write for labels."""
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:
-        return f"is not a number; {to_label(values)}"
+        return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
     return labels.unknown(value)
 
 

@@ -8,6 +8,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,9 @@ MOST_SHOWN = 6  # labels in a message
 OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
+# What stands where nobody judged, as programs and people write it, in lower case.
+NOT_JUDGED = {"na", "n/a", "nan", "null", "none", "nil", "\\n", "-", "?"}
+LEFT_EMPTY = "leave it empty where nobody judged"
 
 
 class Labels(NamedTuple):
@@ -68,7 +72,9 @@ class Labels(NamedTuple):
     def unknown(self, label: Any) -> str:
         """Return what an error says about a label without a gain: the nearest one, and all."""
         hint = ""
-        if isinstance(label, str):
+        if is_not_judged(label):
+            hint = f"{LEFT_EMPTY}; "
+        elif isinstance(label, str):
             names = [name for name, _ in self.gains if isinstance(name, str)]
             name = nearest(label, names)
             if name:
@@ -146,6 +152,31 @@ def number_of(label: str | float) -> float:
         return label
     digest = hashlib.sha256(label.encode("utf-8", "surrogatepass")).digest()
     return OF_TEXT - int.from_bytes(digest[:6], "big")
+
+
+def is_not_judged(value: Any) -> bool:
+    """Return whether a value is text that stands where nobody judged.
+
+    >>> is_not_judged("N/A"), is_not_judged("no"), is_not_judged(0)
+    (True, False, False)
+    """
+    return isinstance(value, str) and value.strip().lower() in NOT_JUDGED
+
+
+def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EMPTY) -> str:
+    """Return what an error says about text in place of a relevance, among values of other documents.
+
+    >>> instead_of_text("NA", ["2", "NA"])
+    'leave it empty where nobody judged'
+    """
+    values = list(values)
+    if not is_not_judged(value):
+        return to_label([value, *values])
+    labels = [label_of(other) for other in values if isinstance(other, (str, Real))]
+    words = [label for label in labels if isinstance(label, str) and not is_not_judged(label)]
+    if not any(words) or any(isinstance(label, float) for label in labels):
+        return left_empty
+    return f"{left_empty}; {to_label(words)}"
 
 
 def to_label(values: Iterable[Any]) -> str:

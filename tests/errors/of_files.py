@@ -131,6 +131,16 @@ CSV_FILES: dict[str, Row] = {
     "a NUL byte": run("a.csv", b"qid,\0\1\2,score\n", "line 1"),
     "a cell too few": run("a.csv", f"\n{CSV}q,e\n", "line 4"),
     "text as a score": run("a.csv", f"{CSV}q,e,high\n", "line 3"),
+    "NA beside numbers": qrels("a.csv", "qid,docid,label\nq,a,2\nq,b,NA\n", "line 3"),
+    "null of a database beside numbers": qrels(
+        "a.csv", "qid,docid,label\nq,a,2\nq,b,\\N\n", "line 3"
+    ),
+    "a dash beside labels": qrels("a.csv", "qid,docid,label\nq,a,-\nq,b,yes\n", "line 2"),
+    "null as text in JSON": qrels(
+        "a.json",
+        '[{"qid": "q", "docid": "a", "label": 2}, {"qid": "q", "docid": "b", "label": "null"}]',
+        "record 1 (from 0)",
+    ),
     "a decimal comma": run("a.csv", "qid;docid;score\nq;d;1\nq;e;0,5\n", "line 3"),
     "a decimal comma in quotes": run("a.csv", f'{CSV}q,e,"-,5e3"\n', "line 3"),
     "a thousands separator": run("a.csv", f'{CSV}q,e,"1,204"\n', "line 3"),
