@@ -519,6 +519,9 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 def fields_to_write(names: Mapping[str, Any]) -> str:
     """Return what an error says to write for roles that are not clear."""
     words = f"give {mark('fields', dict(names))}"
+    if "relevance" in names:
+        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
+        words += f", with {call} for words"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:

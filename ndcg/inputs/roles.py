@@ -174,7 +174,7 @@ def roles_of_objects(
         hint = f"{mark('fields', {'query': None})} matches queries by their order"
         if names.takes_query_ids:
             call = mark("query_ids", said="query_ids=[...]")
-            hint += f", and {call} gives their ids in this order"
+            hint += f", and {call} names them"
         raise error.adding(hint) from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values

@@ -569,7 +569,7 @@ SITUATIONS = [
         "responses in the order of queries that have ids elsewhere",
         run_of(elastic, RELEVANT),
         SECOND,
-        ("query_ids=[...] gives their ids",),
+        ("query_ids=[...] names them",),
         {"query_ids": list(QUERIES)},
     ),
     Situation(
@@ -760,6 +760,26 @@ SITUATIONS = [
         SECOND,
         ("gain={'x': ...}",),
         {"gain": {"x": 1}},
+    ),
+    Situation(
+        "a word for what nobody judged, beside numbers",
+        lambda: {
+            "predictions": {query: ["a", "b", "c"] for query in QUERIES},
+            "references": table({"doc_id": ["a", "b", "c"], "rating": ["0", "2", "n/a"]}),
+        },
+        SECOND,
+        ("'n/a'", "give None where nobody judged"),
+        {"references": table({"doc_id": ["a", "b", "c"], "rating": ["0", "2", None]})},
+    ),
+    Situation(
+        "words of judges under a name of its own",
+        lambda: {
+            "predictions": RUN,
+            "references": table({"doc_id": ["a", "b"], "judge": ["no", "yes"]}),
+        },
+        SECOND,
+        ("'judge' ('no')", "with gain={'...': ...} for words"),
+        {"fields": {"relevance": "judge"}, "gain": {"no": 0, "yes": 1}},
     ),
     Situation(
         "words of judges",
