@@ -254,10 +254,11 @@ class ValueReader:
                 if self.objects is None or not self.objects.are_rows:
                     queries += self._queries(at, value)
                 elif self.kind == "responses":
-                    rows += [(at, row) for row in value.values()]
+                    rows += [(at, row) for row in self.objects.within(list(value.values()))]
                 else:
-                    _check_fields(value, self.objects)
-                    rows.append((at, value))
+                    for row in self.objects.within([value]):
+                        _check_fields(row, self.objects)
+                        rows.append((at, row))
             except ValueError as error:
                 problem, number = _without_position(error), at
                 break
@@ -266,7 +267,7 @@ class ValueReader:
             return self._described(part)
         cells = self.objects.rows([row for _, row in rows])
         if self.kind == "responses":
-            cells["query"] = list(values[0][1])
+            cells = {"query": list(values[0][1]), **cells}
         part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
         return self._described(part if part.problem else part._replace(problem=problem))
 

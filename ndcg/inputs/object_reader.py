@@ -133,6 +133,8 @@ class ObjectReader:
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query") or "")
         self.wrapper: Keys = () if query is None else query.list_path
+        if self.wrapper:
+            have_queries = False
         fields, self.roles = _chosen(objects, self.wrapper, fields, names, have_queries)
         document = fields[self.roles.fields["document"]]
         if is_whole and self.roles.query is None and len(document.lists) == 2:
@@ -164,9 +166,12 @@ class ObjectReader:
         """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
         return self.roles.value is not None or self.lists.has_values
 
+    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
+        """Return the objects in the list that the path of the query leads through, if it does."""
+        return _within_lists(objects, self.wrapper)
+
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
-        """Return the columns of rows, by their roles."""
-        objects = _within_lists(objects, self.wrapper)
+        """Return the columns of rows that `within` gives, by their roles."""
         are_dicts = set(map(type, objects)) == {dict}
         columns = {}
         for role, path in self.fields.items():
@@ -178,9 +183,10 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield each query with its documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if ids is None and self.roles.query is not None:
+        have_ids = ids is not None and not self.wrapper
+        if not have_ids and self.roles.query is not None:
             ids = values_at(objects, self.roles.query)
-        elif ids is None:
+        elif ids is None or self.wrapper:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         if self.are_in_lists:

@@ -97,7 +97,7 @@ def objects_by_id(
     except InputError as error:
         raise within(error, argument, instead_of=argument) from None
     if reader.are_rows:
-        cells = reader.rows(objects)
+        cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
