@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from typing import NamedTuple
 
 from ..inputs.columns import as_number
@@ -16,7 +15,7 @@ from ..inputs.fields import (
     examples_of_names,
     refuse_repeated_names,
 )
-from ..inputs.no_rankings import OTHER_ORDER, beside_ranks, if_lowest_is_best
+from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import chosen_columns
 from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
@@ -220,7 +219,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_spaces_in_ids(rows)
         ascending = request.names.ascending
-        return _contradicting_ranks(rows, ascending) or _equal_scores_of_trec(rows, ascending)
+        return _ranks_of_trec(rows, ascending)
     if layout in (QRELS, PLAIN_QRELS):
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
@@ -248,22 +247,8 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             raise ValueError(f"{problem}; replace the spaces in ids")
 
 
-def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about ranks in another order than the scores; empty for none."""
-    sign = 1 if ascending else -1
-    for before, after in pairwise(rows):
-        cells = (before[3], before[4], after[3], after[4])
-        if before[0] != after[0] or not all(map(FINITE.fullmatch, cells)):
-            continue
-        first_rank, first_score, rank, score = map(float, cells)
-        if (rank - first_rank) * (score - first_score) * sign < 0:
-            problem = f"{OTHER_ORDER}, as in trec_eval{if_lowest_is_best(ascending)}"
-            return f"query {shown_cell(before[0])}: {problem}"
-    return ""
-
-
-def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about equal scores beside ranks; empty if there are none."""
+def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
+    """Return what a warning says about the scores of a run beside its ranks; empty for nothing."""
     queries, scores, ranks = [], [], []
     for row in rows:
         if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):

@@ -202,14 +202,14 @@ def equal_scores() -> str:
     return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
 
 
-OTHER_ORDER = "the ranks are in another order than the scores, and the scores count"
-
-
-def if_lowest_is_best(ascending: bool) -> str:
-    """Return what a warning adds about scores that may be distances."""
+def other_order(ascending: bool) -> str:
+    """Return what a warning says about ranks that contradict the scores."""
+    problem = (
+        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+    )
     if ascending:
-        return ""
-    return f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+        return problem
+    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
 def beside_ranks(
@@ -217,7 +217,7 @@ def beside_ranks(
 ) -> str:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or those of all queries rank in the reverse order.
+    The scores of a query are all equal, or rank its documents in another order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -227,18 +227,20 @@ def beside_ranks(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
-    if by_query and all(_are_reversed(*columns, ascending) for columns in by_query.values()):
-        return f"{OTHER_ORDER}{if_lowest_is_best(ascending)}"
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if _contradict(scores_of_query, ranks_of_query, ascending):
+            return f"query {shown(query)}: {other_order(ascending)}"
     return ""
 
 
-def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or len(set(ranks)) < len(ranks) or not _are_numbers((*scores, *ranks)):
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks, which all differ."""
+    if len(set(ranks)) < len(ranks):  # such as those of several systems
+        return False
+    if not _are_numbers((*scores, *ranks)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
-    expected = sorted(scores, reverse=ascending)
-    return by_rank == expected and expected[0] != expected[-1]
+    return by_rank != sorted(scores, reverse=not ascending)
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
@@ -263,6 +265,8 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         return f"its hits are in another order than their ranks, and their order counts; {hint}"
     best_first = sorted(scores, reverse=not names.ascending)
     if list(scores) == best_first:
+        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
+            return other_order(names.ascending)
         return ""
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""

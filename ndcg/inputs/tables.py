@@ -109,7 +109,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
-    """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
+    """Warn of scores that are equal beside ranks, or in another order, in the first rows."""
     heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
