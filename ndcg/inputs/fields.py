@@ -48,7 +48,7 @@ LISTS_OF_IDS: Mapping[str, Groups] = {
 }
 SCORE: Groups = (
     ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score"),
+     "_rankingscore", "@search.score", "rerank_score", "reranker_score", "final_score"),
 )
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
 RELEVANCE: Groups = (

@@ -130,6 +130,15 @@ def trace(query: str) -> dict[str, Any]:
     return {"query_id": query, "spans": spans, "gold": ["b"]}
 
 
+def rows_of_own_names() -> list[dict[str, Any]]:
+    """Return a row for each document."""
+    return [
+        {"qq": query, "dd": document, "ss": score}
+        for query in QUERIES
+        for document, score in (("a", "0.9"), ("b", "0.4"))
+    ]
+
+
 def responses() -> Inputs:
     """Return one object around the responses to all queries."""
     return {"predictions": {"took": 9, "responses": each(elastic)}, "references": [["b"]] * 2}
@@ -385,6 +394,13 @@ SITUATIONS = [
         is_json=True,
     ),
     Situation(
+        "the score of a retriever beside that of a reranker",
+        run_table({"doc_id": ["a", "b"], "score": [0.1, 0.2], "rerank_score": [0.9, 0.4]}),
+        SECOND,
+        ("'score'", "'rerank_score'"),
+        {"fields": {"score": "rerank_score"}},
+    ),
+    Situation(
         "a hit without a score among others",
         by_query(lambda: [{"id": "a", "score": 0.9}, {"id": "b", "score": None}]),
         SECOND,
@@ -539,6 +555,50 @@ SITUATIONS = [
         is_json=True,
     ),
     Situation(
+        "rows in a wrapper beside others",
+        lambda: {
+            "predictions": {"meta": {"took": 3}, "rows": rows_of_own_names()},
+            "references": RELEVANT,
+        },
+        SECOND,
+        ("'qq'", "'ss'"),
+        {"fields": {"query": "rows.qq", "document": "rows.dd", "score": "rows.ss"}},
+        is_json=True,
+    ),
+    Situation(
+        "rows in a wrapper within another",
+        lambda: {"predictions": {"data": {"rows": rows_of_own_names()}}, "references": RELEVANT},
+        SECOND,
+        ("'rows.ss'",),
+        {"fields": {"query": "data.rows.qq", "document": "data.rows.dd", "score": "data.rows.ss"}},
+        is_json=True,
+    ),
+    Situation(
+        "bindings of SPARQL",
+        lambda: {
+            "predictions": {
+                "head": {"vars": ["qq", "dd", "ss"]},
+                "results": {
+                    "bindings": [
+                        {name: {"type": "literal", "value": cell} for name, cell in row.items()}
+                        for row in rows_of_own_names()
+                    ]
+                },
+            },
+            "references": RELEVANT,
+        },
+        SECOND,
+        ("'bindings.dd.value'",),
+        {
+            "fields": {
+                "query": "bindings.qq.value",
+                "document": "bindings.dd.value",
+                "score": "bindings.ss.value",
+            }
+        },
+        is_json=True,
+    ),
+    Situation(
         "cases in a wrapper beside a version",
         lambda: {
             "predictions": {query: ["a", "b"] for query in QUERIES},
@@ -604,6 +664,25 @@ SITUATIONS = [
         run_table({"doc_id": ["b", "a"], "rank": [1, 2], "score": [0.4, 0.9]}),
         SECOND,
         warning="ranks are in another order",
+    ),
+    Situation(
+        "ranks that contradict two of three scores",
+        run_table({"doc_id": ["a", "b", "c"], "rank": [1, 2, 3], "score": [0.9, 0.3, 0.4]}),
+        SECOND / 2,
+        warning="ranks are in another order",
+    ),
+    Situation(
+        "ranks of a reranker beside hits in the order of their scores",
+        by_query(
+            lambda: [{"id": "a", "rank": 2, "score": 0.9}, {"id": "b", "rank": 1, "score": 0.4}]
+        ),
+        SECOND,
+        warning="ranks are in another order",
+    ),
+    Situation(
+        "ranks of two systems with other documents in one table",
+        run_table({"doc_id": ["a", "c", "b"], "rank": [1, 1, 2], "score": [0.9, 0.3, 0.4]}),
+        SECOND,
     ),
     Situation(
         "ranks in the order of the scores",
