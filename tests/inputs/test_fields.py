@@ -193,14 +193,14 @@ def test_a_hit_without_a_score_among_others_is_an_error(tmp_path: Path, source: 
 def test_a_score_under_an_unknown_name_is_asked_about(
     tmp_path: Path, source: str, values: Any
 ) -> None:
-    run = HITS[source](hits_with("rerank_score", values), tmp_path)
-    assert_asked("predictions", "score", "id rerank_score", run, {"q": {"a": 1}})
+    run = HITS[source](hits_with("logit", values), tmp_path)
+    assert_asked("predictions", "score", "id logit", run, {"q": {"a": 1}})
     assert score(run, {"q": {"a": 1}}, fields={"score": None}) == 1.0
-    named = {"score": "rerank_score"}
+    named = {"score": "logit"}
     if values[0] > values[1]:
         assert score(run, {"q": {"a": 1}}, fields=named) == 1.0
         return
-    run = HITS[source](hits_with("rerank_score", (0.1, 0.2, 0.9)), tmp_path)  # lowest first
+    run = HITS[source](hits_with("logit", (0.1, 0.2, 0.9)), tmp_path)  # lowest first
     with pytest.warns(UserWarning, match=IN_OTHER_ORDER):
         assert score(run, {"q": {"b": 1}}, fields=named) == pytest.approx(SECOND)
 
