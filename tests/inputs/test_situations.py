@@ -789,6 +789,20 @@ SITUATIONS = [
         {"predictions": RUN},
     ),
     Situation(
+        "columns and data of a table apart",
+        lambda: {
+            "predictions": {
+                "columns": ["query_id", "doc_id", "score"],
+                "data": [[query, *row] for query in QUERIES for row in (("a", 0.9), ("b", 0.4))],
+            },
+            "references": RELEVANT,
+        },
+        SECOND,
+        ("pandas.DataFrame(value['data'], columns=value['columns'])",),
+        {"predictions": RUN},
+        is_json=True,
+    ),
+    Situation(
         "lists written as text",
         lambda: {
             "predictions": pd.DataFrame({"query": list(QUERIES), "item": ["['a', 'b']"] * 2}),
