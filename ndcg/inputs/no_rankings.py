@@ -1,5 +1,6 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from numbers import Real
@@ -237,7 +238,7 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
     """Return whether scores rank documents in another order than their ranks, which all differ."""
     if len(set(ranks)) < len(ranks):  # such as those of several systems
         return False
-    if not _are_numbers((*scores, *ranks)):
+    if not _are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     return by_rank != sorted(scores, reverse=not ascending)
@@ -272,4 +273,6 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         return ""
     hint = f"if the order counts, give {mark('fields', {'score': None})}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    return f"{problem}; {hint}{if_lowest_is_best(names.ascending)}"
+    if not names.ascending:
+        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {hint}"

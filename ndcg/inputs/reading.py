@@ -154,8 +154,8 @@ def settled_systems(
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
     has_query_ids = inputs.query_ids is not None and not isinstance(inputs.query_ids, str)
-    for side, of_side in names.items():
-        names[side] = of_side._replace(has_query_ids=has_query_ids, takes_query_ids=True)
+    for argument, side_names in names.items():
+        names[argument] = side_names._replace(has_query_ids=has_query_ids, takes_query_ids=True)
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
