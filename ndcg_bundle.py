@@ -1025,6 +1025,9 @@ MOST_SHOWN = 6  # labels in a message
 OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
 FLAGS = {"true": 1.0, "false": 0.0}
+# What stands where nobody judged, as programs and people write it, in lower case.
+NOT_JUDGED = {"na", "n/a", "nan", "null", "none", "nil", "\\n", "-", "?"}
+LEFT_EMPTY = "leave it empty where nobody judged"
 
 
 class Labels(NamedTuple):
@@ -1073,7 +1076,9 @@ class Labels(NamedTuple):
     def unknown(self, label: Any) -> str:
         """Return what an error says about a label without a gain: the nearest one, and all."""
         hint = ""
-        if isinstance(label, str):
+        if is_not_judged(label):
+            hint = f"{LEFT_EMPTY}; "
+        elif isinstance(label, str):
             names = [name for name, _ in self.gains if isinstance(name, str)]
             name = nearest(label, names)
             if name:
@@ -1151,6 +1156,31 @@ def number_of(label: str | float) -> float:
         return label
     digest = hashlib.sha256(label.encode("utf-8", "surrogatepass")).digest()
     return OF_TEXT - int.from_bytes(digest[:6], "big")
+
+
+def is_not_judged(value: Any) -> bool:
+    """Return whether a value is text that stands where nobody judged.
+
+    >>> is_not_judged("N/A"), is_not_judged("no"), is_not_judged(0)
+    (True, False, False)
+    """
+    return isinstance(value, str) and value.strip().lower() in NOT_JUDGED
+
+
+def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EMPTY) -> str:
+    """Return what an error says about text in place of a relevance, among values of other documents.
+
+    >>> instead_of_text("NA", ["2", "NA"])
+    'leave it empty where nobody judged'
+    """
+    values = list(values)
+    if not is_not_judged(value):
+        return to_label([value, *values])
+    labels = [label_of(other) for other in values if isinstance(other, (str, Real))]
+    words = [label for label in labels if isinstance(label, str) and not is_not_judged(label)]
+    if not any(words) or any(isinstance(label, float) for label in labels):
+        return left_empty
+    return f"{left_empty}; {to_label(words)}"
 
 
 def to_label(values: Iterable[Any]) -> str:
@@ -4592,7 +4622,7 @@ def _inputs_columns_one_by_one(
     wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
     if wrong:
         row = next(row for row, value in enumerate(values) if type(value) in wrong)
-        raise refused(row, _not_a_number(argument, values, values[row], labels))
+        raise refused(row, _not_a_number(argument, given, values[row], labels))
     if mask is not None:
         # Without None, NumPy may store them exactly.
         array = np.array(values)
@@ -4659,12 +4689,15 @@ def _first_rounded(values: list[Any], floats: NDArray[Any], kinds: Set[type]) ->
     return None
 
 
+NONE_INSTEAD = "give None where nobody judged"
+
+
 def _not_a_number(argument: str, values: Iterable[Any], value: Any, labels: Labels | None) -> str:
     """Return why a value is refused; for text in place of a relevance, what to write for labels."""
     if not argument.startswith("references") or not isinstance(value, str):
         return f"is not a number; give a number{mark('None', before=' or ')}"
     if labels is None:
-        return f"is not a number; {to_label(values)}"
+        return f"is not a number; {instead_of_text(value, values, NONE_INSTEAD)}"
     return labels.unknown(value)
 
 
@@ -4844,7 +4877,7 @@ LISTS_OF_IDS: Mapping[str, Groups] = {
 }
 SCORE: Groups = (
     ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score"),
+     "_rankingscore", "@search.score", "rerank_score", "reranker_score", "final_score"),
 )
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
 RELEVANCE: Groups = (
@@ -5048,6 +5081,7 @@ class Names(NamedTuple):
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
+    takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
@@ -5314,6 +5348,9 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 def fields_to_write(names: Mapping[str, Any]) -> str:
     """Return what an error says to write for roles that are not clear."""
     words = f"give {mark('fields', dict(names))}"
+    if "relevance" in names:
+        call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
+        words += f", with {call} for words"
     if "score" in names:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
@@ -6578,14 +6615,14 @@ def equal_scores() -> str:
     return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
 
 
-OTHER_ORDER = "the ranks are in another order than the scores, and the scores count"
-
-
-def if_lowest_is_best(ascending: bool) -> str:
-    """Return what a warning adds about scores that may be distances."""
+def other_order(ascending: bool) -> str:
+    """Return what a warning says about ranks that contradict the scores."""
+    problem = (
+        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+    )
     if ascending:
-        return ""
-    return f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+        return problem
+    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
 def beside_ranks(
@@ -6593,7 +6630,7 @@ def beside_ranks(
 ) -> str:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or those of all queries rank in the reverse order.
+    The scores of a query are all equal, or rank its documents in another order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -6603,18 +6640,20 @@ def beside_ranks(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
-    if by_query and all(_are_reversed(*columns, ascending) for columns in by_query.values()):
-        return f"{OTHER_ORDER}{if_lowest_is_best(ascending)}"
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if _contradict(scores_of_query, ranks_of_query, ascending):
+            return f"query {shown(query)}: {other_order(ascending)}"
     return ""
 
 
-def _are_reversed(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in the reverse order of their ranks."""
-    if len(scores) < 2 or len(set(ranks)) < len(ranks) or not _are_numbers((*scores, *ranks)):
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks, which all differ."""
+    if len(set(ranks)) < len(ranks):  # such as those of several systems
+        return False
+    if not _are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
-    expected = sorted(scores, reverse=ascending)
-    return by_rank == expected and expected[0] != expected[-1]
+    return by_rank != sorted(scores, reverse=not ascending)
 
 
 def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
@@ -6639,12 +6678,16 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         return f"its hits are in another order than their ranks, and their order counts; {hint}"
     best_first = sorted(scores, reverse=not names.ascending)
     if list(scores) == best_first:
+        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
+            return other_order(names.ascending)
         return ""
     if names.name("score") is not None and scores != best_first[::-1]:
         return ""
     hint = f"if the order counts, give {mark('fields', {'score': None})}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    return f"{problem}; {hint}{if_lowest_is_best(names.ascending)}"
+    if not names.ascending:
+        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {hint}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -7245,6 +7288,7 @@ DEEPEST = 8  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
 LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
 MOST_SHAPES = 1 << 5  # kinds of objects among these
+LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
@@ -7441,28 +7485,43 @@ def _inputs_objects_is_empty(value: Any) -> bool:
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
     examples: dict[Any, Any] = {}
+    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
     if set(map(type, objects)) == {dict}:
         values = chain.from_iterable(map(dict.values, objects))
         if SINGLE.issuperset(map(type, values)):  # flat, so that their names tell: much faster
-            return dict(zip(map(tuple, objects), objects, strict=True)).values()
+            for value in objects:
+                examples.setdefault(tuple(value), value)
+            return examples.values()
     for position, value in enumerate(objects):
         if value is None:
             continue
         if not is_object(value):
             problem = f"holds {shown(value)} among objects; give objects alone"
             raise InputError(problem, f"position {position}")
-        examples.setdefault(_shape(value, DEEPEST), value)
+        if position == MOST_SHAPES:
+            in_lists = 0
+        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
     return examples.values()
 
 
-def _shape(value: Any, depth: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth."""
+def _shape(value: Any, depth: int, in_lists: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth.
+
+    Of the lists in an object so many elements are looked at, or else the first one.
+    """
+    if type(value) in SINGLE:  # faster
+        return False
     if is_list(value):
-        return (list, _shape(_inputs_objects_first(value), depth))
+        elements = value[:in_lists] or [_inputs_objects_first(value)]
+        in_each = in_lists // len(elements)
+        return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
     within = _depth_within(value, depth)
-    return tuple((name, _shape(field, within)) for name, field in fields_of(value).items())
+    shapes = []
+    for name, field in fields_of(value).items():
+        shapes.append((name, _shape(field, within, in_lists)))
+    return tuple(shapes)
 
 
 def _depth_within(value: Any, depth: int) -> int:
@@ -7483,13 +7542,23 @@ def _fields_within(
         if not isinstance(name, str):
             continue
         path = (*keys, name)
-        inner, within = example, lists
-        if is_list(example) and is_object(_inputs_objects_first(example)):
-            inner, within = _inputs_objects_first(example), (*lists, len(path))
-        has_fields = depth_within > 0 and is_object(inner) and len(fields_of(inner)) > 0
+        objects, within = _objects_in(example), lists
+        if objects and is_list(example):
+            within = (*lists, len(path))
+        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
         yield Field(path, within, example, has_fields)
         if has_fields:
-            yield from _fields_within(inner, path, depth_within, within)
+            for inner in objects:
+                yield from _fields_within(inner, path, depth_within, within)
+
+
+def _objects_in(value: Any) -> list[Any]:
+    """Return an object as a list, and of a list of objects one of each shape."""
+    if not is_list(value):
+        return [value] if is_object(value) else []
+    if not is_object(_inputs_objects_first(value)):
+        return []
+    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
 
 
 def value_at(value: Any, keys: Keys) -> Any:
@@ -7667,8 +7736,11 @@ def roles_of_objects(
     except UnknownFieldError as error:
         if "query" not in error.roles:
             raise
-        call = mark("fields", {"query": None})
-        raise error.adding(f"{call} matches queries by their order") from None
+        hint = f"{mark('fields', {'query': None})} matches queries by their order"
+        if names.takes_query_ids:
+            call = mark("query_ids", said="query_ids=[...]")
+            hint += f", and {call} names them"
+        raise error.adding(hint) from None
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -7982,6 +8054,12 @@ def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
 class ObjectReader:
     """Reads objects that are rows or queries, in all of which the fields have the same paths.
 
+    Args:
+        objects: the objects of a side.
+        names: the names that their fields may have.
+        have_queries: whether their queries are known, as in a mapping by query.
+        is_whole: whether the side is a single object, which may hold all queries in a list.
+
     Attributes:
         roles: where the objects have the query, the documents and their values.
         fields: the path of each role.
@@ -7992,23 +8070,32 @@ class ObjectReader:
         form: what was read, as `preview` says it.
     """
 
-    def __init__(self, objects: Sequence[Any], names: Names, have_queries: bool = False) -> None:
-        fields = fields_among(objects)
+    def __init__(
+        self,
+        objects: Sequence[Any],
+        names: Names,
+        have_queries: bool = False,
+        is_whole: bool = False,
+    ) -> None:
+        fields: Mapping[str, Field] = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query") or "")
         self.wrapper: Keys = () if query is None else query.list_path
-        inner = _within_lists(objects, self.wrapper)
         if self.wrapper:
-            fields = fields_among(inner, self.wrapper)
+            have_queries = False
+        fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+        document = fields[self.roles.fields["document"]]
+        if is_whole and self.roles.query is None and len(document.lists) == 2:
+            # One object around all queries, which have no ids, as `responses.hits.id`.
+            self.wrapper = document.keys[: document.lists[0]]
+            fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
+            document = fields[self.roles.fields["document"]]
         self.names = names
-        self.roles = roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
         self.fields = self.roles.fields
         self.paths = {path: fields[path].keys for path in self.fields.values()}
-        document = fields[self.fields["document"]]
-        if len(document.lists) > 1:
-            problem = f"{self.fields['document']} is in lists within lists"
-            hint = "give an object for each query, with its documents in one list"
-            raise InputError(f"{problem}; {hint}")
+        # The documents of a query may be in several lists, as `spans.chunks.id`.
+        self.are_in_lists = len(document.lists) == 2
+        _refuse_other_lists(fields, self.fields, names)
         self.are_hits = document.in_list
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
@@ -8027,9 +8114,12 @@ class ObjectReader:
         """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
         return self.roles.value is not None or self.lists.has_values
 
+    def within(self, objects: Sequence[Any]) -> Sequence[Any]:
+        """Return the objects in the list that the path of the query leads through, if it does."""
+        return _within_lists(objects, self.wrapper)
+
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
-        """Return the columns of rows, by their roles."""
-        objects = _within_lists(objects, self.wrapper)
+        """Return the columns of rows that `within` gives, by their roles."""
         are_dicts = set(map(type, objects)) == {dict}
         columns = {}
         for role, path in self.fields.items():
@@ -8041,11 +8131,14 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield each query with its documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if ids is None and self.roles.query is not None:
+        have_ids = ids is not None and not self.wrapper
+        if not have_ids and self.roles.query is not None:
             ids = values_at(objects, self.roles.query)
-        elif ids is None:
+        elif ids is None or self.wrapper:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
+        if self.are_in_lists:
+            lists = list(map(_inputs_object_reader_joined, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
@@ -8073,14 +8166,19 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        ranks = None if self.ranks is None else value_at(row, self.ranks)
+        ranks = None if self.ranks is None else self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
+
+    def _list_at(self, row: Any, keys: Keys) -> Any:
+        """Return what an object has for each of its documents."""
+        values = value_at(row, keys)
+        return _inputs_object_reader_joined(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
         if self.roles.value is None:
             return None
-        values = value_at(row, self.roles.value)
+        values = self._list_at(row, self.roles.value)
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
         if values is None and not ids:
@@ -8090,6 +8188,50 @@ class ObjectReader:
             problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
         return list(values)
+
+
+def _inputs_object_reader_chosen(
+    objects: Sequence[Any],
+    wrapper: Keys,
+    fields: Mapping[str, Field],
+    names: Names,
+    have_queries: bool,
+) -> tuple[Mapping[str, Field], Roles]:
+    """Return the fields of the objects in the lists at a path, and their roles."""
+    inner = _within_lists(objects, wrapper)
+    if wrapper:
+        fields = fields_among(inner, wrapper)
+    return fields, roles_of_objects(inner[:LOOKED_AT], fields, names, have_queries)
+
+
+def _refuse_other_lists(
+    fields: Mapping[str, Field], paths: Mapping[str, str], names: Names
+) -> None:
+    """Raise an error for documents in three lists within each other, or with values elsewhere."""
+    document = fields[paths["document"]]
+    value = fields[paths.get(names.value, paths["document"])]
+    are_beside = value.list_path == document.list_path
+    if len(document.lists) > 2 or (len(document.lists) == 2 and not are_beside):
+        problem = f"{paths['document']} is in lists within lists"
+        hint = "give an object for each query, with its documents in one list"
+        raise InputError(f"{problem}; {hint}")
+
+
+def _inputs_object_reader_joined(lists: Any) -> Any:
+    """Return the elements of lists, one after another; None for none.
+
+    >>> _joined([["a", "b"], None, ["c"]])
+    ['a', 'b', 'c']
+    """
+    if not is_list(lists):
+        return lists
+    joined: list[Any] = []
+    for values in lists:
+        if is_list(values):
+            joined += values
+        elif values is not None:
+            joined.append(values)
+    return joined
 
 
 def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
@@ -8396,7 +8538,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
-    """Warn of scores that are equal beside ranks, or in their reverse order, in the first rows."""
+    """Warn of scores that are equal beside ranks, or in another order, in the first rows."""
     heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
@@ -8572,18 +8714,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
 
 
 def objects_by_id(
-    argument: str, objects: Sequence[Any], names: Names, queries: Sequence[Any] | None = None
+    argument: str,
+    objects: Sequence[Any],
+    names: Names,
+    queries: Sequence[Any] | None = None,
+    is_whole: bool = False,
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
     objects = without_arrays(objects)
     try:
-        reader = ObjectReader(objects, names, have_queries=queries is not None)
+        reader = ObjectReader(objects, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
     except InputError as error:
         raise within(error, argument, instead_of=argument) from None
     if reader.are_rows:
-        cells = reader.rows(objects)
+        cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
@@ -8607,7 +8753,7 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
     """Return the documents of a mapping of queries, or of a single object."""
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
-        return objects_by_id(argument, [side], names)
+        return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
         return _of_responses(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
@@ -8691,7 +8837,14 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 
 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
-    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them."""
+    """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
+
+    So is {"columns": names, "data": rows}.
+    """
+    rows: Any = side.get("data")
+    if is_list(side.get("columns")) and is_list(rows) and any(map(is_list, rows)):
+        hint = "give pandas.DataFrame(value['data'], columns=value['columns'])"
+        raise InputError(f"is a table with its columns and data apart; {hint}", argument)
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -9567,8 +9720,9 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    if inputs.query_ids is not None and not isinstance(inputs.query_ids, str):
-        names = {name: side._replace(has_query_ids=True) for name, side in names.items()}
+    has_query_ids = inputs.query_ids is not None and not isinstance(inputs.query_ids, str)
+    for argument, side_names in names.items():
+        names[argument] = side_names._replace(has_query_ids=has_query_ids, takes_query_ids=True)
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
@@ -10612,7 +10766,7 @@ def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) 
         return "is not a number"
     if labels is not None:
         return labels.unknown(value)
-    return f"is not a number; {to_label([value, *seen])}"
+    return f"is not a number; {instead_of_text(value, seen)}"
 
 
 # Rows of objects
@@ -10747,11 +10901,12 @@ def from_json(
     elif isinstance(value, list):
         unit, values = "record {} (from 0)", value
     request.limits.check("rows", len(values))
-    if isinstance(value, dict) and frame is None:
+    is_whole = isinstance(value, dict) and frame is None
+    if is_whole:
         kind = kind_of_whole(value, request.names)
     else:
         kind = next((kind_of(row, request.names) for row in values if row), "lists")
-    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON")
+    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
     return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
 
 
@@ -10832,7 +10987,14 @@ class ValueReader:
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(self, values: Sequence[Any], kind: str, request: ReadRequest, form: str) -> None:
+    def __init__(
+        self,
+        values: Sequence[Any],
+        kind: str,
+        request: ReadRequest,
+        form: str,
+        is_whole: bool = False,
+    ) -> None:
         names = request.names
         self.names, self.container, self.kind = names, form, kind
         self.objects: ObjectReader | None = None
@@ -10842,7 +11004,7 @@ class ValueReader:
             refuse_table_by_index(alike[0])
         if kind == "objects":
             request.limits.check("columns", len(alike[0]))
-            self.objects = ObjectReader(alike, names)
+            self.objects = ObjectReader(alike, names, is_whole=is_whole)
         elif kind == "responses":
             self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
         elif names.kind == "exclude":
@@ -10928,10 +11090,11 @@ class ValueReader:
                 if self.objects is None or not self.objects.are_rows:
                     queries += self._queries(at, value)
                 elif self.kind == "responses":
-                    rows += [(at, row) for row in value.values()]
+                    rows += [(at, row) for row in self.objects.within(list(value.values()))]
                 else:
-                    _check_fields(value, self.objects)
-                    rows.append((at, value))
+                    for row in self.objects.within([value]):
+                        _check_fields(row, self.objects)
+                        rows.append((at, row))
             except ValueError as error:
                 problem, number = _without_position(error), at
                 break
@@ -10940,7 +11103,7 @@ class ValueReader:
             return self._described(part)
         cells = self.objects.rows([row for _, row in rows])
         if self.kind == "responses":
-            cells["query"] = list(values[0][1])
+            cells = {"query": list(values[0][1]), **cells}
         part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
         return self._described(part if part.problem else part._replace(problem=problem))
 
@@ -11263,7 +11426,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_spaces_in_ids(rows)
         ascending = request.names.ascending
-        return _contradicting_ranks(rows, ascending) or _equal_scores_of_trec(rows, ascending)
+        return _ranks_of_trec(rows, ascending)
     if layout in (QRELS, PLAIN_QRELS):
         rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
         _refuse_no_qrels(rows)
@@ -11291,22 +11454,8 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             raise ValueError(f"{problem}; replace the spaces in ids")
 
 
-def _contradicting_ranks(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about ranks in another order than the scores; empty for none."""
-    sign = 1 if ascending else -1
-    for before, after in pairwise(rows):
-        cells = (before[3], before[4], after[3], after[4])
-        if before[0] != after[0] or not all(map(FINITE.fullmatch, cells)):
-            continue
-        first_rank, first_score, rank, score = map(float, cells)
-        if (rank - first_rank) * (score - first_score) * sign < 0:
-            problem = f"{OTHER_ORDER}, as in trec_eval{if_lowest_is_best(ascending)}"
-            return f"query {shown_cell(before[0])}: {problem}"
-    return ""
-
-
-def _equal_scores_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about equal scores beside ranks; empty if there are none."""
+def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
+    """Return what a warning says about the scores of a run beside its ranks; empty for nothing."""
     queries, scores, ranks = [], [], []
     for row in rows:
         if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
@@ -11956,7 +12105,7 @@ def read_columns(
         place = _place(parts, unit)
         columns = None
         if rows:
-            columns = _joined(parts, request, pool)
+            columns = _files_reader_joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
             are_null = columns.present is not None and not columns.present.any()
             if not are_null or not parts[-1].problem:  # the first value may be the problem
@@ -12157,7 +12306,7 @@ def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
     return part._replace(table=part.table.set_column(index, schema.field(counted), column))
 
 
-def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
+def _files_reader_joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
     """Return the rows of all parts as columns."""
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
