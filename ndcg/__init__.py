@@ -1,7 +1,8 @@
-"""nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the public functions of the installed package.
+"""nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the package's public functions.
 
-They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line starts quickly.
-`ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and `datasets`.
+They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line
+starts quickly. `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and
+`datasets`.
 
 >>> import ndcg
 >>> ndcg.compute(predictions=[[0.9, 0.4, 0.1]], references=[[0, 1, 2]], k=2)
@@ -70,7 +71,10 @@ _MODULES = {
 
 
 class Package(ModuleType):
-    """This package. `datasets` hashes only its name, because its contents depend on which names were used before."""
+    """This package, of which `datasets` hashes only the name.
+
+    Its contents depend on which names were used before.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return import_module, (self.__name__,)

@@ -1,1 +1,1 @@
-"""The Space's page: a module for each place, for the picture that both draw, and for the address."""
+"""The Space's page: a module for each place, for the picture both draw, and for the address."""

@@ -252,7 +252,7 @@ class _Reader:
         return address._replace(rows=self.read("grade", address.rows, read))
 
     def _offer_clip(self, address: Address, problem: ValueError) -> None:
-        """Give the last note a link that counts a negative relevance as 0, if that was the fault."""
+        """Give the last note a link that counts a negative relevance as 0, if that was at fault."""
         if isinstance(problem, tables.InputError) and "negative_relevance" in problem.options:
             link = address.set("negative_relevance", "clip")
             self.notes[-1] = self.notes[-1]._replace(link=link, does="Count it as 0")

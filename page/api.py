@@ -28,12 +28,14 @@ Handler = Callable[..., Any]
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
     "predictions": "the score of each document, a list per query; null: not retrieved",
-    "references": "the relevance of the same documents, in the same order, or their labels; null: not judged",
+    "references": "the relevance of the same documents, in the same order, or their labels; "
+    "null: not judged",
     "run": f"the file of the run, in any format that the page reads: {FILE}",
     "qrels": f"the file of the qrels, in any format that the page reads: {FILE}",
     "runs": f"2 to {RUNS} runs, by their names or as a list; each is a file: {FILE}",
-    "got": 'the score to look for, with all of its digits as text, "0.5920"; several as "0.31@5,0.283@10"; or the '
-    "value of each query: a list, by the ids of queries, or text such as the output of trec_eval -q or ndcg score -q",
+    "got": 'the score to look for, with all of its digits as text, "0.5920"; several as '
+    '"0.31@5,0.283@10"; or the value of each query: a list, by the ids of queries, or text such as '
+    "the output of trec_eval -q or ndcg score -q",
 }
 SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides in files
 Numbers = list[list[float | None]]
@@ -60,7 +62,7 @@ OTHERS = {  # types and defaults of the options that are more or less than their
 
 
 def _options() -> dict[str, tuple[Any, Any, str]]:
-    """Return the type, the default and the description of each option of the functions, by its name."""
+    """Return the type, the default and the description of each option, by its name."""
     options: dict[str, tuple[Any, Any, str]] = {
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),
@@ -84,7 +86,7 @@ NOT_HERE |= {name: CALLED[name] for name in ("None", "document_ids")} | dict.fro
 
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `compute` for the arguments of a program; an empty one is the convention's."""
+    """Return the options of `compute` for a program's arguments; if empty, the convention's."""
     options = {"k": cutoffs_of(str(k or ""))} | {
         name: each for name, each in words.items() if each != ""
     }
@@ -97,10 +99,13 @@ def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
-    """Return a function as Gradio calls and describes it: an agent gets the text of JSON, a client its values.
+    """Return a function as Gradio calls and describes it.
+
+    An agent gets the text of JSON, a client its values.
 
     Args:
-        function: a function of its own parameters, the options of `compute`, and whether every query is wanted.
+        function: a function of its own parameters, the options of `compute`, and whether every
+            query is wanted.
         names: the names of its parameters for those of the metric that errors may name.
     """
     *own, _, _ = inspect.signature(function).parameters.values()
@@ -178,8 +183,8 @@ def score_run(run: str, qrels: str, options: dict[str, Any], per_query: bool) ->
 def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
     """Compare several runs with paired tests over the queries of the qrels.
 
-    A judged query that is missing from a run counts as if nothing was retrieved, unless `missing` or the convention
-    skips it.
+    A judged query that is missing from a run counts as if nothing was retrieved, unless `missing`
+    or the convention skips it.
     """
     named = name_runs(runs)
     judged = read_given("qrels", qrels, "qrels", options)
@@ -190,10 +195,10 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
 def explain(
     run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool
 ) -> dict[str, Any]:
-    """Find the library with the definition of nDCG that gives a score; else the combination of options, or a slip.
+    """Find the library whose nDCG gives a score; else the combination of options, or a slip.
 
-    It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of labels; all others are
-    searched.
+    It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of
+    labels; all others are searched.
     """
     judged = read_given("qrels", qrels, "qrels", options)
     given = {"predictions": read_given("run", run, "run", options), "references": judged}
@@ -201,7 +206,7 @@ def explain(
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: the names that were given, the names of their files, or their positions."""
+    """Return runs by their names: those given, those of their files, or their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
         raise ValueError(
             f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}"
@@ -218,12 +223,16 @@ def name_runs(runs: Any) -> dict[str, Any]:
 
 
 def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> Mappings:
-    """Read a run or qrels from text, or from an upload that Gradio has checked; never from a path of the server."""
+    """Read a run or qrels from text, or from an upload that Gradio has checked.
+
+    It never reads from a path of the server.
+    """
     if is_file_obj_with_meta(given):
         return read_upload(given["path"], kind, options)
     if not isinstance(given, str):
+        type_name = type(given).__name__
         raise ValueError(
-            f"{name} must be the text of a file, or a file that is uploaded; got {type(given).__name__}"
+            f"{name} must be the text of a file, or a file that is uploaded; got {type_name}"
         )
     with TemporaryDirectory() as folder:
         path = Path(folder) / "text"
@@ -249,7 +258,7 @@ FUNCTIONS = {
 
 
 async def answer_wrong_call(request: Request, problem: Exception) -> JSONResponse:
-    """Answer a call by HTTP of an unknown function, or with unknown or missing parameters, in a sentence."""
+    """Answer an HTTP call of an unknown function, or with wrong parameters, in a sentence."""
     if "/call/" not in request.url.path:
         raise problem
     name = request.path_params["api_name"]
@@ -288,7 +297,10 @@ def open_api() -> Any:
 
 
 def parameter_fields(function: Handler) -> list[Api]:
-    """Return the fields by which Gradio lists the parameters of a function; `gr.api` would leave out what they mean."""
+    """Return the fields by which Gradio lists the parameters of a function.
+
+    `gr.api` would leave out what they mean.
+    """
     about = get_function_description(function)[1]
     return [
         Api(

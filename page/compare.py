@@ -1,4 +1,4 @@
-"""The place Compare: files to one zone; which run is best, how sure that is, and on which queries."""
+"""The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -11,7 +11,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def metric_file(folder: Path) -> Path:
-    """Return the one file that defines the class NDCG: ndcg.py, which on a Space has the name of the Space."""
+    """Return the one file that defines the class NDCG.
+
+    It is ndcg.py, which on a Space has the name of the Space.
+    """
     defined = re.compile(r"(?m)^class NDCG[(:]")
     found = [
         path

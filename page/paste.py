@@ -16,7 +16,10 @@ TREC = {
     4: ["query", "", "document", "relevance"],
     6: ["query", "", "document", "", "score", ""],
 }
-HOW = 'write its relevance, such as "3 2 3 0 1 2", or a line per document: its id, relevance and score'
+HOW = (
+    'write its relevance, such as "3 2 3 0 1 2", or a line per document: '
+    "its id, relevance and score"
+)
 DECIMAL_COMMA = re.compile(r"(?a)[+-]?(0?,\d+|\d+,(?!\d{3}$)\d+)")  # not that of thousands
 ID_LIST = re.compile(r"""\s*([^\s{["']\S*):\s+(\S.*)""")
 

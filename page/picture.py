@@ -75,7 +75,7 @@ class Scale(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What the entries of two orders have in common: the widths of bars, and how relevance is shown."""
+    """What the entries of two orders share: the widths of bars, and how relevance is shown."""
 
     widest: float  # the contribution that fills the width
     steepest: float  # the discount that fills the width

@@ -20,7 +20,7 @@ Mappings = dict[str, dict[str, Any]]  # of scores; or of relevances, numbers or 
 def read_upload(
     path: str, kind: str, options: Mapping[str, Any], fields: Mapping[str, Any] | None = None
 ) -> Mappings:
-    """Read a run or qrels from an uploaded file, as options say; `fields` are those of `compute`."""
+    """Read a run or qrels from an uploaded file, as options say; `fields` are as in `compute`."""
     how = tables.Options.parse(**options)
     order = how.score_order
     read: Mappings

@@ -238,7 +238,7 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return a sentence-transformers evaluator, for `evaluator=` of a trainer or to call with a model.
+    """Return a sentence-transformers evaluator, for a trainer's `evaluator=` or to call on a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the

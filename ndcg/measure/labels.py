@@ -27,7 +27,7 @@ LEFT_EMPTY = "leave it empty where nobody judged"
 
 
 class Labels(NamedTuple):
-    """The gains of labels, which are numbers or text; text that is a number or a flag is that number."""
+    """The gains of labels: numbers or text; text that is a number or a flag is that number."""
 
     gains: tuple[tuple[str | float, float], ...]
 
@@ -164,7 +164,7 @@ def is_not_judged(value: Any) -> bool:
 
 
 def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EMPTY) -> str:
-    """Return what an error says about text in place of a relevance, among values of other documents.
+    """Return what an error says about text in place of a relevance, among other documents' values.
 
     >>> instead_of_text("NA", ["2", "NA"])
     'leave it empty where nobody judged'

@@ -652,7 +652,7 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount makes all sums negative, as a logarithm's base below 1 does; else 1."""
+    """Return -1 if a discount makes all sums negative, as a log base below 1 does; else 1."""
     return math.copysign(1, discount.sum())
 
 

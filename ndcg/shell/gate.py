@@ -345,7 +345,7 @@ def _counts(queries: pa.Table) -> dict[str, NDArray[Any]]:
 
 
 def _refuse_missing(run: str, queries: str) -> NoReturn:
-    """Raise an error for queries that are missing from a run; --missing could say how they count."""
+    """Raise an error for queries missing from a run; --missing could say how they count."""
     hint = "--missing empty counts them as 0, --missing skip skips them"
     raise ValueError(f"{run}: is missing {queries}; {hint}")
 

@@ -171,7 +171,8 @@ def rich_of(result: Readable) -> str:
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a value is empty.
+    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a
+    value is empty.
 
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
     ['query\tscore', 'a\\tb\t0.5', 'c\t']

@@ -1,1 +1,4 @@
-"""The page as people and programs use it: a real server, a real browser, real clients; each number from the metric."""
+"""The page as people and programs use it: a real server, a real browser, real clients.
+
+Each number is from the metric.
+"""

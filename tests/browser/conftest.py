@@ -1,4 +1,7 @@
-"""Shared by the tests of the page: a real server, a real browser, and a visit that ends with a look at its errors."""
+"""Shared by the tests of the page: a real server, a real browser, and a visit.
+
+A visit ends with a look at its errors.
+"""
 
 import os
 import re
@@ -25,7 +28,8 @@ PLAIN = "?rel=3,2,3,0,1,2"  # of documents d1 to d6
 EVIL = "<img/src=x/onerror=alert(1)>"
 QRELS = f"q1 0 d1 2\nq1 0 d2 0\nq1 0 d9 1\nq2 0 {EVIL} 1\nq3 0 d1 1\nq3 0 d2 0\n"
 RUNS = {
-    "bm25": f"q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 t\nq1 Q0 d5 3 0.5 t\nq2 Q0 {EVIL} 2 1 t\nq2 Q0 d3 1 2 t\nq3 Q0 d1 1 3 t\n",
+    "bm25": "q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 t\nq1 Q0 d5 3 0.5 t\n"
+    f"q2 Q0 {EVIL} 2 1 t\nq2 Q0 d3 1 2 t\nq3 Q0 d1 1 3 t\n",
     "dense": "q1 Q0 d2 1 2 t\nq1 Q0 d1 2 1 t\nq2 Q0 d3 1 2 t\nq4 Q0 d1 1 3 t\n",
 }
 
@@ -97,7 +101,8 @@ LATE = int(os.environ.get("LATE_ANSWERS", "0"))
 SCRIPT = """
 window.underway = 0;
 const ask = window.fetch;
-const wait = () => LATE && Math.random() < .5 && new Promise(go => setTimeout(go, LATE * Math.random()));
+const sleep = () => new Promise(go => setTimeout(go, LATE * Math.random()));
+const wait = () => LATE && Math.random() < .5 && sleep();
 window.fetch = async (...request) => {
   ++window.underway;
   try {
@@ -115,7 +120,10 @@ addEventListener("beforeunload", () => { console.error = () => {}; });
 
 
 class Tabs:
-    """Tabs of the browser, used again, since a page loads in half the time in a tab that has loaded it before."""
+    """Tabs of the browser, used again.
+
+    A page loads in half the time in a tab that has loaded it before.
+    """
 
     def __init__(self, browser: Any, url: str) -> None:
         self.browser, self.url = browser, url

@@ -11,8 +11,10 @@ pytestmark = [*BROWSER, pytest.mark.xdist_group("compare")]
 PAGES = ["", "?step=ties&guess=Not at all", "?tab=compare", "docs/docs/space.md"]
 RULES = """
 () => axe.run(document, {
-  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "target-size": { enabled: true } },
-}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(each => [id, each.html.slice(0, 200)])))
+  runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+  rules: { "target-size": { enabled: true } },
+}).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+  nodes.map(each => [id, each.html.slice(0, 200)])))
 """
 UNFOLD = "all => all.forEach(details => { details.open = true; })"
 
@@ -41,10 +43,12 @@ FOCUS = """
 () => {
   const e = document.activeElement, style = getComputedStyle(e);
   const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+  const linear = v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => [r, g, b].map(linear)
     .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const opacity = element => parse(getComputedStyle(element).backgroundColor)[3] ?? 1;
   let behind = e.parentElement;
-  while (behind && (parse(getComputedStyle(behind).backgroundColor)[3] ?? 1) < .99) behind = behind.parentElement;
+  while (behind && opacity(behind) < .99) behind = behind.parentElement;
   const ground = behind ? parse(getComputedStyle(behind).backgroundColor) : [255, 255, 255];
   const [a, b] = [light(parse(style.outlineColor)), light(ground)];
   return [e.outerHTML.slice(0, 100), style.outlineStyle, parseFloat(style.outlineWidth),

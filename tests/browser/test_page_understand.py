@@ -30,7 +30,7 @@ from .visits import (
 pytestmark = [*BROWSER, pytest.mark.xdist_group("understand")]
 
 
-# --- The first screen ------------------------------------------------------------------------------
+# --- The first screen -----------------------------------------------------------------------------
 
 
 COUNTS = """
@@ -113,11 +113,13 @@ def test_one_drag_solves_the_first_ranking_and_says_so(
     assert address(page) == ""
 
 
-# --- Moving ----------------------------------------------------------------------------------------
+# --- Moving ---------------------------------------------------------------------------------------
 
 
 NUMBERS = """
-() => Object.fromEntries([".value", ".dcg", ".ideal-sum", ".rank", ".discount", ".added"].map(where =>
+() => Object.fromEntries([
+  ".value", ".dcg", ".ideal-sum", ".rank", ".discount", ".added",
+].map(where =>
   [where, [...document.querySelectorAll(`.figure ${where}`)].map(part => part.textContent)]))
 """
 
@@ -220,7 +222,7 @@ def test_what_stands_for_one_document_lights_up_together(visit: Opener) -> None:
     assert page.locator("[data-at].lit").count() == 3  # the card, its place in the ideal, the line
 
 
-# --- Options ---------------------------------------------------------------------------------------
+# --- Options --------------------------------------------------------------------------------------
 
 
 def test_options_are_changed_where_they_stand(visit: Opener, ndcg: evaluate.Metric) -> None:
@@ -275,7 +277,7 @@ def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evalu
     assert page.locator("#paste:invalid").count() == 1
 
 
-# --- Back, and late answers ------------------------------------------------------------------------
+# --- Back, and late answers -----------------------------------------------------------------------
 
 
 def test_back_undoes_a_change_and_forward_makes_it_again_however_fast(
@@ -353,7 +355,7 @@ def test_a_move_asks_the_server_once(visit: Opener) -> None:
     assert len([address for address in asked if "static/" not in address]) == 1
 
 
-# --- Steps -----------------------------------------------------------------------------------------
+# --- Steps ----------------------------------------------------------------------------------------
 
 
 def test_a_step_asks_for_a_guess_and_is_tried_on_the_figure(

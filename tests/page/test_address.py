@@ -71,7 +71,8 @@ FAULTY = {
     "gain=a=1, b=x": "gain=a=1, b=x, but Gain",
     "log_base=e": "log_base=e, but it must be a number above 1.",
     "log_base=inf": "it must be a number above 1.",
-    "ideal=full&k=all": "the full ideal has as many documents as there are ranks, so k must be a number.",
+    "ideal=full&k=all": "the full ideal has as many documents as there are ranks, "
+    "so k must be a number.",
     "gain=yes=1": "gain=yes=1, but row 1: '0' is a label without a gain; Gain has 'yes'.",
     "step=nothing": "it must be one of gain, discount, ideal, ",
     "guess=Two": "guess=Two, but nothing is asked here.",

@@ -1,4 +1,4 @@
-"""Lists of scores and relevances as a file or as pasted text: a batch is a run and its judgments."""
+"""Lists of scores and relevances as a file or pasted text: a batch is a run and its judgments."""
 
 import json
 import re

@@ -52,7 +52,7 @@ def rows(page: Page) -> list[list[str]]:
     return [Page(row).text.split() for row in found]
 
 
-# --- What is said ----------------------------------------------------------------------------------
+# --- What is said ---------------------------------------------------------------------------------
 
 
 def test_samples_are_shown_until_there_are_files() -> None:
@@ -197,7 +197,10 @@ def test_relevance_may_be_labels() -> None:
     by_label = compared(qrels=labeled, query="&gain=partly=1,very relevant=2")
     assert rows(by_label) == rows(compared())
     assert "very relevant" in by_label.says("queries")
-    said = "qrels.txt: line 2: the relevance 'partly' is not a number; for labels, give the gain of each, in Gain: "
+    said = (
+        "qrels.txt: line 2: the relevance 'partly' is not a number; "
+        "for labels, give the gain of each, in Gain: "
+    )
     assert said in compared(qrels=labeled).text
 
 
@@ -210,7 +213,7 @@ def test_distances_are_scored_as_scores_are_once_the_lowest_ranks_first() -> Non
     assert "order:ascending" in lowest.text
 
 
-# --- The grid --------------------------------------------------------------------------------------
+# --- The grid -------------------------------------------------------------------------------------
 
 
 def test_the_grid_begins_where_the_best_run_loses_most() -> None:
@@ -286,7 +289,7 @@ def test_a_ranking_is_drawn_up_to_the_cutoff_and_what_is_tied_there() -> None:
     assert "35 more follow." in page.text
 
 
-# --- Links -----------------------------------------------------------------------------------------
+# --- Links ----------------------------------------------------------------------------------------
 
 
 def test_a_shared_link_shows_the_same() -> None:

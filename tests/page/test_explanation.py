@@ -94,7 +94,8 @@ def test_percentages_are_read() -> None:
         ("/etc/passwd", "The paper's score must be an nDCG"),
         (
             "1",
-            "Nearly every convention rounds to 1: write the digits that it has, such as 0.97 or 1.00.",
+            "Nearly every convention rounds to 1: "
+            "write the digits that it has, such as 0.97 or 1.00.",
         ),
         ("0.96@5, 0@10", "Nearly every convention rounds to 0"),
         ("1.5", "1.5 is above 1, the highest nDCG. If it is a percentage, write 1.5%."),

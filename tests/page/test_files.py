@@ -1,4 +1,4 @@
-"""The files of a comparison: what each is read as, what a press changes, and how long they are kept."""
+"""The files of a comparison: what each is read as, what a press changes, how long they are kept."""
 
 import os
 import time
@@ -153,7 +153,7 @@ def test_groups_are_recognized_and_every_figure_has_them() -> None:
     assert "de" in page.says("folds").split()
 
 
-# --- Keeping ---------------------------------------------------------------------------------------
+# --- Keeping --------------------------------------------------------------------------------------
 
 
 def test_files_are_kept_for_a_day(folder: Path) -> None:

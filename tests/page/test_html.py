@@ -1,4 +1,4 @@
-"""Text stays text in HTML and in a spreadsheet; numbers are written in one way, colors can be told."""
+"""Text stays text in HTML and in a spreadsheet; numbers are written one way, colors can be told."""
 
 import base64
 import csv

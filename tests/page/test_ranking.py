@@ -51,7 +51,7 @@ def relevance(*values: float) -> Ranking:
     return of_documents(*((value, float(size - at)) for at, value in enumerate(values)))
 
 
-# --- What each document adds -----------------------------------------------------------------------
+# --- What each document adds ----------------------------------------------------------------------
 
 
 @NOTHING_IN_COMMON
@@ -144,7 +144,7 @@ def test_an_order_of_the_reader_replaces_that_of_the_scores_and_keeps_ties_of_ne
     assert [(step.at, step.rank) for step in without] == [(2, "1"), (1, ""), (0, "")]
 
 
-# --- The scale -------------------------------------------------------------------------------------
+# --- The scale ------------------------------------------------------------------------------------
 
 
 @given(values=st.lists(st.integers(0, 3), min_size=1, max_size=3), k=st.integers(1, 5))
@@ -177,7 +177,7 @@ def test_the_scale_has_the_worst_and_the_best_order_of_tied_documents(
     assert marks.of_ties == pytest.approx(tuple(ends))
 
 
-# --- Reading ---------------------------------------------------------------------------------------
+# --- Reading --------------------------------------------------------------------------------------
 
 
 def read(*rows: tuple[str, str, str], **words: str) -> Ranking:

@@ -1,4 +1,7 @@
-"""Uploads: the page reads the metric's formats, within limits; an error is one sentence that names the file."""
+"""Uploads: the page reads the metric's formats, within limits.
+
+An error is one sentence that names the file.
+"""
 
 import gzip
 import os

@@ -97,7 +97,10 @@ def test_the_tree_holds_what_a_space_needs_and_nothing_else(space: Path) -> None
     benchmarks = ("AGREEMENT.md", "EXPLANATIONS.md", "RESULTS.md", "SCALE.md", "SIMULATIONS.md")
     pictures = ("comparison.png", "coverage.png", "growth.png", "power.png")
     linked = {f"benchmarks/{name}" for name in (*benchmarks, *pictures)}
-    patterns = "conformance/[!.]*.* conformance/runners/*.py docs/*.md docs/images/*.webp examples/*.* page/*.py"
+    patterns = (
+        "conformance/[!.]*.* conformance/runners/*.py docs/*.md docs/images/*.webp "
+        "examples/*.* page/*.py"
+    )
     for pattern in (*patterns.split(), "page/samples/*", "page/static/*", "page/templates/*"):
         linked |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern)}
     expected = {"README.md", "CONTRIBUTING.md", "requirements.txt", "LICENSE", *modules, *linked}
