@@ -1031,7 +1031,7 @@ LEFT_EMPTY = "leave it empty where nobody judged"
 
 
 class Labels(NamedTuple):
-    """The gains of labels, which are numbers or text; text that is a number or a flag is that number."""
+    """The gains of labels: numbers or text; text that is a number or a flag is that number."""
 
     gains: tuple[tuple[str | float, float], ...]
 
@@ -1168,7 +1168,7 @@ def is_not_judged(value: Any) -> bool:
 
 
 def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EMPTY) -> str:
-    """Return what an error says about text in place of a relevance, among values of other documents.
+    """Return what an error says about text in place of a relevance, among other documents' values.
 
     >>> instead_of_text("NA", ["2", "NA"])
     'leave it empty where nobody judged'
@@ -2110,7 +2110,7 @@ def _discounted_sums(
 
 
 def sign(discount: Floats) -> float:
-    """Return -1 if a discount makes all sums negative, as a logarithm's base below 1 does; else 1."""
+    """Return -1 if a discount makes all sums negative, as a log base below 1 does; else 1."""
     return math.copysign(1, discount.sum())
 
 
@@ -3027,7 +3027,8 @@ def rich_of(result: Readable) -> str:
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     r"""Return a line with the names of all columns, then a line for each row.
 
-    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a value is empty.
+    Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a
+    value is empty.
 
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
@@ -21958,7 +21959,7 @@ def sentence_transformers_evaluator(
     write_csv: bool = True,
     **options: Unpack[QueryOptions],
 ) -> Any:
-    """Return a sentence-transformers evaluator, for `evaluator=` of a trainer or to call with a model.
+    """Return a sentence-transformers evaluator, for a trainer's `evaluator=` or to call on a model.
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
