@@ -8,7 +8,8 @@ from .conftest import Opener
 from .visits import BROWSER, expect, upload
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("compare")]
-PAGES = ["", "?step=ties&guess=Not at all", "?tab=compare", "docs/docs/space.md"]
+DOCS = "docs/space.md"
+PAGES = ["", "?step=ties&guess=Not at all", "?tab=compare", f"docs/{DOCS}"]
 RULES = """
 () => axe.run(document, {
   runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],

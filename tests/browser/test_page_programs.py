@@ -112,7 +112,8 @@ def test_a_path_of_the_server_is_never_read(server: Server) -> None:
 def test_the_documentation_shows_calls_to_the_address_of_the_page(
     server: Server, ndcg: evaluate.Metric
 ) -> None:
-    page = get(f"{server.url}docs/docs/space.md")
+    document = "docs/space.md"
+    page = get(f"{server.url}docs/{document}")
     shell = html.unescape(re.findall(r'(?s)<code class="language-sh">(answer=.*?)</code>', page)[0])
     assert server.url in shell
     ran = subprocess.run(

@@ -118,6 +118,7 @@ def test_numbers_of_every_type_and_byte_order_are_kept_as_they_are(dtype: Any) -
     ),
     st.sampled_from(sorted(FORMS)),
 )
+@pytest.mark.filterwarnings("ignore:.* have one document each:UserWarning")
 def test_floats_are_read_to_the_last_bit(queries: Documents, form: str) -> None:
     scores, relevances = (
         [[document[side] for document in query] for query in queries] for side in (0, 1)

@@ -162,9 +162,7 @@ USUAL: dict[str, dict[str, Any]] = {
     "compare": {"qrels": "q 0 d 1"},
     "explain": {"run": "q Q0 d 1 1 t", "qrels": "q 0 d 1", "got": 1},
 }
-OWN_NAME = (
-    r"^qrels: .* 'hits.stars' \(1\); give in Python: fields={'relevance': '...'}, or in Python: "
-)
+OWN_NAME = r"^qrels: .* 'hits.stars' \(1\); give in Python: fields={'relevance': '...'}, with gain="
 NEGATIVE = (
     'in Python: ignore_index=-1 removes padding; negative_relevance="clip" counts it as gain 0, as '
     'convention="trec_eval" does, "keep" as it is$'
