@@ -8139,7 +8139,7 @@ class ObjectReader:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         if self.are_in_lists:
-            lists = list(map(_inputs_object_reader_joined, lists))
+            lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
@@ -8173,7 +8173,7 @@ class ObjectReader:
     def _list_at(self, row: Any, keys: Keys) -> Any:
         """Return what an object has for each of its documents."""
         values = value_at(row, keys)
-        return _inputs_object_reader_joined(values) if self.are_in_lists else values
+        return one_after_another(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
@@ -8218,10 +8218,10 @@ def _refuse_other_lists(
         raise InputError(f"{problem}; {hint}")
 
 
-def _inputs_object_reader_joined(lists: Any) -> Any:
+def one_after_another(lists: Any) -> Any:
     """Return the elements of lists, one after another; None for none.
 
-    >>> _joined([["a", "b"], None, ["c"]])
+    >>> one_after_another([["a", "b"], None, ["c"]])
     ['a', 'b', 'c']
     """
     if not is_list(lists):
@@ -12106,7 +12106,7 @@ def read_columns(
         place = _place(parts, unit)
         columns = None
         if rows:
-            columns = _files_reader_joined(parts, request, pool)
+            columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
             are_null = columns.present is not None and not columns.present.any()
             if not are_null or not parts[-1].problem:  # the first value may be the problem
@@ -12307,7 +12307,7 @@ def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
     return part._replace(table=part.table.set_column(index, schema.field(counted), column))
 
 
-def _files_reader_joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
+def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecutor) -> Columns:
     """Return the rows of all parts as columns."""
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)

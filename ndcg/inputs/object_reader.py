@@ -190,7 +190,7 @@ class ObjectReader:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         if self.are_in_lists:
-            lists = list(map(joined, lists))
+            lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
@@ -224,7 +224,7 @@ class ObjectReader:
     def _list_at(self, row: Any, keys: Keys) -> Any:
         """Return what an object has for each of its documents."""
         values = value_at(row, keys)
-        return joined(values) if self.are_in_lists else values
+        return one_after_another(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one for each id."""
@@ -269,10 +269,10 @@ def _refuse_other_lists(
         raise InputError(f"{problem}; {hint}")
 
 
-def joined(lists: Any) -> Any:
+def one_after_another(lists: Any) -> Any:
     """Return the elements of lists, one after another; None for none.
 
-    >>> joined([["a", "b"], None, ["c"]])
+    >>> one_after_another([["a", "b"], None, ["c"]])
     ['a', 'b', 'c']
     """
     if not is_list(lists):
