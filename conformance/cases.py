@@ -228,10 +228,11 @@ def _ids() -> Iterator[Case]:
             yield Case("ids", f"ids: {name} tied, the first one relevant{at}", run, qrels, k)
     for own, said in ((1, "relevant"), (None, "not judged")):
         run = {"q1": {"q1": 3, "d1": 2, "d2": 1}}
-        judged = {"d1": 0, "d2": 2} if own is None else {"q1": own, "d1": 0, "d2": 2}
-        yield Case(
-            "ids", f"ids: a document has the id of its query, {said}", run, {"q1": judged}, 2
-        )
+        judged: dict[str, float] = {"d1": 0, "d2": 2}
+        if own is not None:
+            judged = {"q1": own, **judged}
+        name = f"ids: a document has the id of its query, {said}"
+        yield Case("ids", name, run, {"q1": judged}, 2)
 
 
 def _close_scores() -> Iterator[Case]:
