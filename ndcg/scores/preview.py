@@ -13,7 +13,7 @@ from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts
 from ..inputs.sources import is_spark
 from ..measure.messages import InputError, shown
-from ..measure.options import Options, QueryOptions, shows_options
+from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
 from .frames import from_frame
 
@@ -132,25 +132,29 @@ def preview(
     *,
     predictions: Any = None,
     references: Any = None,
+    k: Any = None,
+    sample_weight: Any = None,
     query_ids: Any = None,
     document_ids: Any = None,
     data: Any = None,
     exclude: Any = None,
     fields: Any = None,
-    **options: Unpack[QueryOptions],
+    **options: Unpack[ComputeOptions],
 ) -> Preview:
     """Return what would be scored, without scoring it: how each side is read, and the first query.
 
     Args:
         predictions: as in `compute`.
         references: as in `compute`.
+        k: as in `compute`; it changes nothing here.
+        sample_weight: as in `compute`; it is not read here.
         query_ids: as in `compute`.
         document_ids: as in `compute`.
         data: as in `compute`.
         exclude: as in `compute`; these documents are left out.
         fields: as in `compute`.
-        **options: the options of `compute`, except `use_aggregator` and `engine`. Those of scoring
-            alone, such as `discount`, change nothing here.
+        **options: the options of `compute`. Those of scoring alone, such as `discount`, change
+            nothing here.
 
     Returns:
         A `Preview`: for each side its form, the field of each role, and how many queries and
@@ -163,7 +167,7 @@ def preview(
     >>> result.predictions.form, result.judged, result.documents[0]
     ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
     """
-    parsed = Options.of_method(preview, None, options)
+    parsed = Options.of_method(preview, k, options, lacks=())
     if any(map(is_spark, (predictions, references, data))):
         hint = "give its first rows, frame.limit(100).toArrow()"
         raise InputError(f"a Spark DataFrame is not previewed; {hint}")

@@ -1,0 +1,99 @@
+"""`preview` shows what `compute` reads: forms, fields, counts and the first query."""
+
+import inspect
+import json
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import ndcg
+from ndcg.measure.messages import InputError
+
+HITS = [
+    {"case": "q1", "chunks": [{"passage": "a", "sim": 0.2}, {"passage": "b", "sim": 0.9}]},
+    {"case": "q2", "chunks": [{"passage": "c", "sim": 0.5}]},
+]
+JUDGED = {"q1": {"a": 1, "z": 2}, "q2": {"c": 3}, "q3": {"d": 1}}
+NAMES = {"query": "case", "document": "chunks.passage", "score": "chunks.sim"}
+
+
+def test_a_preview_counts_queries_and_documents_of_both_sides() -> None:
+    preview = ndcg.preview(predictions=HITS, references=JUDGED, fields=NAMES)
+    assert (preview.predictions.queries, preview.predictions.documents) == (2, 3)
+    assert (preview.references.queries, preview.references.documents) == (3, 4)
+    assert (preview.queries, preview.missing) == (3, 1)
+    assert (preview.retrieved, preview.judged) == (3, 2)
+
+
+def test_a_preview_names_the_field_of_each_role() -> None:
+    preview = ndcg.preview(predictions=HITS, references=JUDGED, fields=NAMES)
+    roles = {"query": "case", "document": "chunks.passage", "score": "chunks.sim"}
+    assert preview.predictions.fields == roles
+    assert preview.references.fields == {}
+
+
+def test_a_preview_shows_the_first_query_best_first_and_then_what_was_not_retrieved() -> None:
+    preview = ndcg.preview(predictions=HITS, references=JUDGED, fields=NAMES)
+    assert preview.query == "q1"
+    assert preview.documents == [
+        {"rank": 1, "document": "b", "score": 0.9, "relevance": None},
+        {"rank": 2, "document": "a", "score": 0.2, "relevance": 1.0},
+        {"rank": None, "document": "z", "score": None, "relevance": 2.0},
+    ]
+
+
+def test_a_preview_shows_distances_as_given_and_the_lowest_first() -> None:
+    run = {"q": {"far": 9.0, "near": 0.5}}
+    preview = ndcg.preview(predictions=run, references={"q": {"near": 1}}, score_order="ascending")
+    assert [row["document"] for row in preview.documents] == ["near", "far"]
+    assert [row["score"] for row in preview.documents] == [0.5, 9.0]
+
+
+def test_a_preview_of_lists_without_values_says_so() -> None:
+    preview = ndcg.preview(predictions={"q": ["a", "b"]}, references={"q": {"a"}})
+    assert not preview.predictions.has_values
+    assert not preview.references.has_values
+    assert [row["score"] for row in preview.documents] == [None, None]
+
+
+@pytest.mark.parametrize("name", inspect.signature(ndcg.compute).parameters)
+def test_a_preview_has_each_argument_of_compute(name: str) -> None:
+    assert name in inspect.signature(ndcg.preview).parameters
+
+
+OPTIONS: dict[str, Any] = {
+    "k": 10,
+    "sample_weight": [2.0],
+    "use_aggregator": False,
+    "engine": "numpy",
+    "measures": ["DCG"],
+    "gain": "exponential",
+    "discount": "reciprocal",
+    "convention": "trec_eval",
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_call_of_compute_becomes_a_preview_by_its_name_alone(name: str) -> None:
+    call: dict[str, Any] = {"predictions": {"q": {"a": 0.5}}, "references": {"q": {"a": 1}}}
+    call[name] = OPTIONS[name]
+    ndcg.compute(**call)
+    assert ndcg.preview(**call).judged == 1
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"gain": "square"}, {"duplicates": "first"}])
+def test_an_option_that_compute_refuses_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        ndcg.preview(predictions={"q": ["a"]}, references={"q": {"a": 1}}, **options)
+
+
+def test_text_html_and_plain_values_show_the_same_documents() -> None:
+    run = pd.DataFrame({"query_id": ["q"], "doc_id": ["d<1>"], "score": [0.5]})
+    preview = ndcg.preview(predictions=run, references={"q": {"d<1>": 1}})
+    text = str(preview)
+    for cell in ("query_id", "doc_id", "score", "d<1>"):
+        assert cell in text
+    assert "d&lt;1&gt;" in preview._repr_html_()
+    values = json.loads(json.dumps(preview.to_dict()))
+    assert values["documents"] == [{"rank": 1, "document": "d<1>", "score": 0.5, "relevance": 1.0}]
