@@ -11,7 +11,7 @@ import ndcg
 from ndcg.measure.messages import InputError
 
 HITS = [
-    {"case": "q1", "chunks": [{"passage": "a", "sim": 0.2}, {"passage": "b", "sim": 0.9}]},
+    {"case": "q1", "chunks": [{"passage": "b", "sim": 0.9}, {"passage": "a", "sim": 0.2}]},
     {"case": "q2", "chunks": [{"passage": "c", "sim": 0.5}]},
 ]
 JUDGED = {"q1": {"a": 1, "z": 2}, "q2": {"c": 3}, "q3": {"d": 1}}
