@@ -1,6 +1,6 @@
 """Write ndcg.py and ndcg_bundle.py, which `evaluate.load` opens: ndcg/metric.py and its imports.
 
-`evaluate.load` requests each file next to ndcg.py from a Hub, in every process; so there is only
+`evaluate.load` requests all files next to ndcg.py from a Hub, in every process; so there is only
 one. `--check` writes nothing, and fails if the files are not current.
 """
 
@@ -9,7 +9,8 @@ import builtins
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -90,9 +91,11 @@ if __package__.startswith("evaluate_modules."):
     require_whole_copies()
 '''
 
-External = tuple[
-    str, str
-]  # a module, and the name that is imported from it; "" for the module itself
+# A module, and the name that is imported from it; "" for the module itself.
+External = tuple[str, str]
+IMPORTS = (ast.Import, ast.ImportFrom)
+PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
+Span = tuple[int, int, int]  # a line from 1, and its first and last byte
 
 
 class Module(NamedTuple):
@@ -124,14 +127,13 @@ class Module(NamedTuple):
 
 def main() -> None:
     """Write both files, or check them."""
-    texts = written()
-    if sys.argv[1:] == ["--check"]:
-        for name, text in texts.items():
-            if not (ROOT / name).exists() or (ROOT / name).read_text(encoding="utf-8") != text:
-                fail(f"{name} is not what {PACKAGE}/ gives: run make bundle")
-    else:
-        for name, text in texts.items():
-            (ROOT / name).write_text(text, encoding="utf-8")
+    is_check = sys.argv[1:] == ["--check"]
+    for name, text in written().items():
+        file = ROOT / name
+        if not is_check:
+            file.write_text(text, encoding="utf-8")
+        elif not file.exists() or file.read_text(encoding="utf-8") != text:
+            fail(f"{name} is not what {PACKAGE}/ gives: run make bundle")
 
 
 def written() -> dict[str, str]:
@@ -139,10 +141,11 @@ def written() -> dict[str, str]:
     metric = read(METRIC)
     modules = with_distinct_names(in_order(metric.imports))
     bundle = [HEADINGS["ndcg_bundle.py"] + "\n".join(imports(modules))]
-    bundle += [f"# {module.place}: {module.about}\n\n{module.lines}" for module in modules]
-    names = sorted(name for of_module in metric.imports.values() for name in of_module)
-    needed = f"from .ndcg_bundle import (\n{''.join(f'    {name},{chr(10)}' for name in names)})"
-    start = "\n".join([HEADINGS["ndcg.py"] + GUARD, *imports([metric]), "", needed])
+    for module in modules:
+        bundle.append(f"# {module.place}: {module.about}\n\n{module.lines}")
+    names = sorted(chain.from_iterable(metric.imports.values()))
+    needed = ["from .ndcg_bundle import (", *(f"    {name}," for name in names), ")"]
+    start = "\n".join([HEADINGS["ndcg.py"] + GUARD, *imports([metric]), "", *needed])
     return {
         "ndcg.py": "\n\n".join([start, metric.lines, END]),
         "ndcg_bundle.py": "\n\n\n".join([*bundle, END]),
@@ -150,24 +153,24 @@ def written() -> dict[str, str]:
 
 
 def in_order(names: Iterable[str]) -> list[Module]:
-    """Return modules with all their imports, each after those that it imports."""
-    found: dict[str, Module | None] = {}
+    """Return modules with all that they import, which comes before them."""
+    modules: dict[str, Module] = {}
+    begun: set[str] = set()
 
     def add(name: str) -> None:
-        if name in found:
-            if found[name] is None:
-                fail(f"{name} imports itself, through others")
+        if name in modules:
             return
-        found[name] = None
+        if name in begun:
+            fail(f"{name} imports itself, through others")
+        begun.add(name)
         module = read(ROOT / Path(*name.split(".")).with_suffix(".py"))
         for needed in module.imports:
             add(needed)
-        del found[name]  # so that it comes after what it needs
-        found[name] = module
+        modules[name] = module
 
     for name in names:
         add(name)
-    return [module for module in found.values() if module is not None]
+    return list(modules.values())
 
 
 def read(path: Path) -> Module:
@@ -180,26 +183,22 @@ def read(path: Path) -> Module:
     external: dict[str, External] = {}
     for_types: set[str] = set()
     defines: list[str] = []
-    for at, statement in enumerate(tree.body):
-        for_checkers = (
-            isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
-        )
-        nested = (
-            statement.body
-            if isinstance(statement, ast.If) and for_checkers and not statement.orelse
-            else [statement]
-        )
-        if all(isinstance(each, (ast.Import, ast.ImportFrom)) for each in nested):
-            for each in nested:
-                for name, origin in bindings(each, path):
-                    if origin[0].startswith(f"{PACKAGE}."):
-                        inner[origin[0]].append(name)
-                    else:
-                        external[name] = origin
-                        for_types |= {name} if for_checkers else set()
-        elif at or not ast.get_docstring(tree):
+    for position, statement in enumerate(tree.body):
+        is_docstring = position == 0 and ast.get_docstring(tree) is not None
+        for_checkers = imports_for_checkers(statement)
+        imported = for_checkers or [statement]
+        if not all(isinstance(node, IMPORTS) for node in imported):
+            imported = []
+        if not imported and not is_docstring:
             defines += defined(statement, path)
             continue
+        for name, origin in chain.from_iterable(bindings(node, path) for node in imported):
+            if origin[0].startswith(f"{PACKAGE}."):
+                inner[origin[0]].append(name)
+                continue
+            external[name] = origin
+            if for_checkers:
+                for_types.add(name)
         for line in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
             lines[line] = ""
     refuse_what_the_bundle_changes(tree, path)
@@ -214,32 +213,36 @@ def read(path: Path) -> Module:
     )
 
 
+def imports_for_checkers(statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements under `if TYPE_CHECKING:`; none for another statement."""
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return []
+    if ast.unparse(statement.test) != "TYPE_CHECKING":
+        return []
+    return statement.body
+
+
 def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
-    """Yield each name that an import defines, and its meaning."""
+    """Yield the names that an import defines, and their meaning."""
+    place = f"{path}:{statement.lineno}"
     if isinstance(statement, ast.Import):
         for alias in statement.names:
             if alias.name.partition(".")[0] == PACKAGE:
-                fail(
-                    f"{path}:{statement.lineno}: import the package's own modules relatively, "
-                    "from ..folder.module"
-                )
-            yield (
-                alias.asname or alias.name,
-                (alias.name, ""),
-            )  # each of several modules of one package counts
+                relative = "relatively, from ..folder.module"
+                fail(f"{place}: import the package's own modules {relative}")
+            # The whole path is the name, since several modules of one package may be imported.
+            yield alias.asname or alias.name, (alias.name, "")
     elif isinstance(statement, ast.ImportFrom):
         module = statement.module or ""
         if module in (PACKAGE, "__future__") or any(alias.name == "*" for alias in statement.names):
-            fail(f"{path}:{statement.lineno}: import names of modules, one by one")
+            fail(f"{place}: import names of modules, one by one")
         if statement.level:
             folder = path.relative_to(ROOT).parents[statement.level - 1]
             module = ".".join([*folder.parts, module])
         for alias in statement.names:
-            if statement.level and (not statement.module or alias.asname not in (None, alias.name)):
-                fail(
-                    f"{path}:{statement.lineno}: import names from modules of the package, and as "
-                    "they are"
-                )
+            is_renamed = alias.asname not in (None, alias.name)
+            if statement.level and (not statement.module or is_renamed):
+                fail(f"{place}: import names from modules of the package, and as they are")
             yield alias.asname or alias.name, (module, alias.name)
 
 
@@ -247,143 +250,154 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
     """Return the names that a top-level statement defines; only plain definitions may be there."""
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [statement.name]
-    if not isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)):
-        fail(
-            f"{path}:{statement.lineno}: at the top of a module only imports, functions, classes, "
-            "assignments and calls"
-        )
-    loops = [each for each in ast.walk(statement) if isinstance(each, ast.comprehension)]
-    inner = {
-        name for loop in loops for name in ast.walk(loop.target)
-    }  # which only the comprehension sees
-    names = [
-        each for each in ast.walk(statement) if isinstance(each, ast.Name) and each not in inner
-    ]
-    return [each.id for each in names if isinstance(each.ctx, ast.Store)]
+    if not isinstance(statement, PLAIN_STATEMENTS):
+        allowed = "only imports, functions, classes, assignments and calls"
+        fail(f"{path}:{statement.lineno}: at the top of a module {allowed}")
+    inner: set[ast.AST] = set()  # names that only a comprehension sees
+    for node in ast.walk(statement):
+        if isinstance(node, ast.comprehension):
+            inner.update(ast.walk(node.target))
+    names = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in inner:
+            names.append(node.id)
+    return names
 
 
 def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
     """Reject code that would change in one file: inner imports, `global`, names of the file."""
-    if path.parent != METRIC.parent and (about := path.with_name("__init__.py")).exists():
+    about = path.with_name("__init__.py")
+    if path.parent != METRIC.parent and about.exists():
         body = ast.parse(about.read_text(encoding="utf-8")).body
         if len(body) != 1 or not isinstance(body[0], ast.Expr):
             fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
-    for each in ast.walk(tree):
-        if isinstance(each, ast.Global):
-            fail(
-                f"{path}:{each.lineno}: no global statement: modules of the bundle share their "
-                "globals"
-            )
-        if isinstance(each, ast.Name) and each.id in ("__file__", "__doc__", "globals"):
-            fail(f"{path}:{each.lineno}: {each.id} is another in the bundle")
-        names = [each.module or ""] if isinstance(each, ast.ImportFrom) else []
-        names += [alias.name for alias in each.names] if isinstance(each, ast.Import) else []
-        if isinstance(each, (ast.Import, ast.ImportFrom)) and any(
-            n.partition(".")[0] == PACKAGE for n in names
-        ):
-            fail(
-                f"{path}:{each.lineno}: import the package's own modules relatively, from .module "
-                "or ..folder.module"
-            )
-        if isinstance(each, ast.ImportFrom) and each.level and each.col_offset:
-            fail(f"{path}:{each.lineno}: import modules of the package at the top")
+    for node in ast.walk(tree):
+        place = f"{path}:{getattr(node, 'lineno', 1)}"
+        if isinstance(node, ast.Global):
+            fail(f"{place}: no global statement: modules of the bundle share their globals")
+        if isinstance(node, ast.Name) and node.id in ("__file__", "__doc__", "globals"):
+            fail(f"{place}: {node.id} is another in the bundle")
+        if PACKAGE in packages_in(node):
+            relative = "relatively, from .module or ..folder.module"
+            fail(f"{place}: import the package's own modules {relative}")
+        if isinstance(node, ast.ImportFrom) and node.level and node.col_offset:
+            fail(f"{place}: import modules of the package at the top")
+
+
+def packages_in(node: ast.AST) -> set[str]:
+    """Return the packages that an import names; none for other code."""
+    names: list[str] = []
+    if isinstance(node, ast.ImportFrom):
+        names = [node.module or ""]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    return {name.partition(".")[0] for name in names}
 
 
 def with_distinct_names(modules: list[Module]) -> list[Module]:
     """Return modules whose shared private names begin with the name of their module."""
-    count = Counter(name for module in modules for name in module.defines if name.startswith("_"))
-    modules = [
-        renamed(
-            module, {name for name in module.defines if name.startswith("_") and count[name] > 1}
-        )
-        for module in modules
-    ]
+    count = Counter(chain.from_iterable(module.defines for module in modules))
+    shared = {name for name in count if name.startswith("_") and count[name] > 1}
+    modules = [renamed(module, shared & module.defines) for module in modules]
     check_distinct(modules)
     return modules
 
 
 def renamed(module: Module, names: set[str]) -> Module:
     """Return a module in which some names that it defines begin with the name of the module."""
+    if not names:
+        return module
     prefix = "_" + "_".join(module.path.relative_to(METRIC.parent).with_suffix("").parts)
     pattern = re.compile(rf"(?<![\w.])({'|'.join(sorted(names))})(?!\w)")
     lines = [line.encode() for line in module.lines.split("\n")]
-    spans: list[tuple[int, int, int]] = []  # the line, and the bytes in it that may hold a name
+    first: dict[int, int] = {}  # the first byte of a line that was renamed already
+    # From the end of a line to its start, so that the places before stay as they are.
+    for number, start, stop in sorted(
+        spans_of(names, module), key=lambda span: (-span[2], span[1])
+    ):
+        line = lines[number - 1]
+        end = min(stop, first.get(number, stop))
+        if start < end:
+            text = pattern.sub(rf"{prefix}\1", line[start:end].decode())
+            lines[number - 1] = line[:start] + text.encode() + line[end:]
+            first[number] = start
+    defines = {f"{prefix}{name}" for name in names} | (module.defines - names)
+    return module._replace(lines=b"\n".join(lines).decode(), defines=frozenset(defines))
+
+
+def spans_of(names: set[str], module: Module) -> set[Span]:
+    """Return the places in a module that may hold one of some names."""
+    lines = [line.encode() for line in module.lines.split("\n")]
     tree = ast.parse(module.lines)
-    for each in ast.walk(tree):
-        if isinstance(each, ast.arg) and each.arg in names:
-            fail(
-                f"{module.place}: the argument {each.arg} has the name of a function: give it "
-                "another"
-            )
-        if isinstance(each, ast.JoinedStr):  # before Python 3.12, places within one are unknown
-            last = each.end_lineno or each.lineno
-            for at in range(each.lineno, last + 1):
-                start = each.col_offset if at == each.lineno else 0
-                spans.append(
-                    (at, start, each.end_col_offset or 0 if at == last else len(lines[at - 1]))
-                )
-        elif isinstance(each, ast.Name) and each.id in names:
-            spans.append((each.lineno, each.col_offset, each.end_col_offset or 0))
-    for each in tree.body:
-        if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name in names:
-            spans.append(
-                (each.lineno, 0, len(lines[each.lineno - 1].partition(b"(")[0].rstrip(b":")))
-            )
-    done: dict[int, int] = {}  # the first byte of each line that is in a span already
-    for at, start, stop in sorted(set(spans), key=lambda span: (span[0], -span[2], span[1])):
-        stop = min(stop, done.get(at, stop))
-        if start < stop and names:
-            line = lines[at - 1]
-            text = pattern.sub(rf"{prefix}\1", line[start:stop].decode())
-            lines[at - 1], done[at] = line[:start] + text.encode() + line[stop:], start
-    defines = frozenset(f"{prefix}{name}" if name in names else name for name in module.defines)
-    return module._replace(lines=b"\n".join(lines).decode(), defines=defines)
+    spans: set[Span] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.arg in names:
+            problem = f"the argument {node.arg} has the name of a function"
+            fail(f"{module.place}: {problem}: give it another")
+        if isinstance(node, ast.Name) and node.id in names:
+            spans.add((node.lineno, node.col_offset, node.end_col_offset or 0))
+        if isinstance(node, ast.JoinedStr):  # before Python 3.12, places within one are unknown
+            numbers = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            starts = [0 for _ in numbers]
+            stops = [len(lines[number - 1]) for number in numbers]
+            starts[0] = node.col_offset
+            stops[-1] = node.end_col_offset or 0
+            spans.update(zip(numbers, starts, stops, strict=True))
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name in names:
+            head = lines[statement.lineno - 1].partition(b"(")[0].rstrip(b":")
+            spans.add((statement.lineno, 0, len(head)))
+    return spans
 
 
 def check_distinct(modules: Iterable[Module]) -> None:
     """Reject a name with two meanings, in two modules or in a module and in Python."""
     meaning: dict[str, tuple[str, str]] = {}
     for module in modules:
-        origins = {name: " ".join(origin) for name, origin in module.external.items()}
-        for name, origin in [*origins.items(), *((name, module.place) for name in module.defines)]:
+        origins = dict.fromkeys(module.defines, module.place)
+        for name, external in module.external.items():
+            origins[name] = " ".join(external)
+        for name, origin in origins.items():
             before, where = meaning.setdefault(name, (origin, module.place))
             if before != origin:
-                fail(
-                    f"{name} means one thing in {where} and another in {module.place}: give one "
-                    "of them another name"
-                )
-        for name in (module.defines | module.external.keys()) & set(dir(builtins)):
-            fail(
-                f"{module.place}: {name} is Python's own, which other modules may use: give it "
-                "another name"
-            )
+                problem = f"means one thing in {where} and another in {module.place}"
+                fail(f"{name} {problem}: give one of them another name")
+        for name in origins.keys() & set(dir(builtins)):
+            problem = "is Python's own, which other modules may use"
+            fail(f"{module.place}: {name} {problem}: give it another name")
 
 
 def imports(modules: Iterable[Module]) -> list[str]:
-    """Return imports from other libraries, each once; last those for type checkers only."""
-    modules = list(modules)
-    needed = {name for module in modules for name in module.external.keys() - module.for_types}
-    wanted = {(*origin, name) for module in modules for name, origin in module.external.items()}
-    always = import_lines(each for each in wanted if each[2] in needed)
-    for_types = import_lines(each for each in wanted if each[2] not in needed)
-    return [
-        *always,
-        *(["", "if TYPE_CHECKING:", *(f"    {line}" for line in for_types)] if for_types else []),
-    ]
+    """Return imports from other libraries once; last the ones for type checkers only."""
+    origins: dict[str, External] = {}
+    needed: set[str] = set()
+    for module in modules:
+        origins |= module.external
+        needed |= module.external.keys() - module.for_types
+    for_types = origins.keys() - needed
+    lines = import_lines({name: origins[name] for name in needed})
+    if for_types:
+        lines += ["", "if TYPE_CHECKING:"]
+        for line in import_lines({name: origins[name] for name in for_types}):
+            lines.append(f"    {line}")
+    return lines
 
 
-def import_lines(wanted: Iterable[tuple[str, str, str]]) -> list[str]:
+def import_lines(origins: Mapping[str, External]) -> list[str]:
     """Return the statements that import modules, or names from modules, under their names here."""
-    lines, of_modules = [], defaultdict(list)
-    for module, attribute, name in sorted(wanted):
+    whole = []
+    names_by_module = defaultdict(list)
+    for name, (module, attribute) in sorted(origins.items(), key=lambda item: (item[1], item[0])):
+        original = attribute or module
+        written = original if original == name else f"{original} as {name}"
         if attribute:
-            of_modules[module].append(attribute if attribute == name else f"{attribute} as {name}")
+            names_by_module[module].append(written)
         else:
-            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
-    return [
-        *lines,
-        *(f"from {module} import {', '.join(names)}" for module, names in of_modules.items()),
+            whole.append(f"import {written}")
+    named = [
+        f"from {module} import {', '.join(names)}" for module, names in names_by_module.items()
     ]
+    return [*whole, *named]
 
 
 def fail(problem: str) -> NoReturn:

@@ -57,24 +57,19 @@ def is_caught(fault: Fault) -> bool:
         if text.count(fault.before) != 1:
             sys.exit(f"{fault.path} must have once: {fault.before!r}")
         module.write_text(text.replace(fault.before, fault.after), encoding="utf-8")
-        run = [sys.executable, "scripts/bundle.py"]
-        if subprocess.run(run, cwd=copy, capture_output=True).returncode:
+        if status_of(["scripts/bundle.py"], copy) != 0:
             return True  # the bundle cannot be written
-        tests = [f"tests/{name}" for name in fault.tests.split()]
+        options = ["-q", "-x", "--no-header", "-p", "no:cacheprovider"]
         chosen = ["-m", "not (slow or peers or browser or training)"]
-        run = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "--no-header",
-            "-p",
-            "no:cacheprovider",
-            *chosen,
-            *tests,
-        ]
-        return subprocess.run(run, cwd=copy, capture_output=True).returncode in (1, 2)
+        tests = [f"tests/{name}" for name in fault.tests.split()]
+        status = status_of(["-m", "pytest", *options, *chosen, *tests], copy)
+        return status in (1, 2)  # a test fails, or tests cannot be collected
+
+
+def status_of(arguments: list[str], folder: Path) -> int:
+    """Run Python with arguments in a folder, and return its exit status."""
+    run = [sys.executable, *arguments]
+    return subprocess.run(run, cwd=folder, capture_output=True, check=False).returncode
 
 
 def main() -> None:
@@ -84,18 +79,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     lines = (ROOT / "scripts" / "faults.jsonl").read_text(encoding="utf-8").splitlines()
-    planted = [Fault(*json.loads(line)) for line in lines]
-    faults = [
-        each
-        for each in planted
-        if not args.words or any(word in " ".join(each) for word in args.words)
-    ]
+    faults = [Fault(*json.loads(line)) for line in lines]
+    if args.words:
+        faults = [fault for fault in faults if any(word in " ".join(fault) for word in args.words)]
     survived = 0
     with ThreadPoolExecutor(args.jobs) as pool:
         for fault, caught in zip(faults, pool.map(is_caught, faults), strict=True):
-            survived += not caught
             change = f"{fault.before} -> {fault.after}".replace("\n", " ")
-            print(f"{'caught  ' if caught else 'survives'}  {fault.path}: {change}", flush=True)
+            print(f"{'caught' if caught else 'survives':8}  {fault.path}: {change}", flush=True)
+            if not caught:
+                survived += 1
     print(f"{len(faults) - survived} of {len(faults)} faults are caught")
     sys.exit(survived > 0)
 

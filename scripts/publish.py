@@ -21,7 +21,7 @@ def main() -> None:
     if not (TREE / f"{name}.py").is_file():
         parser.error(f"dist/space was not made for a Space of this name: make space NAME={name}")
     if arguments.dry_run:
-        for path in sorted(each for each in TREE.rglob("*") if each.is_file()):
+        for path in sorted(filter(Path.is_file, TREE.rglob("*"))):
             name, size = path.relative_to(TREE).as_posix(), path.stat().st_size
             print(f"{name}  {size:,} bytes -> {arguments.space}")
         return
