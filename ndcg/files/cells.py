@@ -1,4 +1,4 @@
-"""Read small files, such as the slice or the value of each query: a table, JSON, or lines."""
+"""Read small files, such as the slices or the values of queries: a table, JSON, or lines."""
 
 import csv
 import json
@@ -51,10 +51,11 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
+            cells = row
             if delimiter == " ":
                 # Several spaces, as in aligned columns, are one delimiter.
-                row = list(filter(None, row))
-            cells = list(map(str.strip, row))
+                cells = list(filter(None, row))
+            cells = list(map(str.strip, cells))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:

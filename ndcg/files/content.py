@@ -286,6 +286,11 @@ def _long_integer(text: bytes) -> ValueError:
 # Words
 
 
+def columns_text(count: int) -> str:
+    """Return a number of columns in words."""
+    return "1 column" if count == 1 else f"{count} columns"
+
+
 def shown_cell(cell: Any) -> str:
     """Return a cell as a message shows it, shortened if it is long."""
     if isinstance(cell, bytes):

@@ -1,4 +1,4 @@
-"""Read the slice of each query, such as its language, from a file or from a column of qrels."""
+"""Read the slices of queries, such as their languages, from a file or from a column of qrels."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ import pyarrow as pa
 from ..inputs.fields import QUERY, spelled
 from ..measure.messages import brief, shown
 from .cells import Line, read_cells
-from .content import NO_LIMITS, Limits, naming_file, read_content
+from .content import NO_LIMITS, Limits, columns_text, naming_file, read_content
 
 STANDARD_INPUT = "/dev/stdin"
 
@@ -47,7 +47,7 @@ def read_groups(
     query: str | None = None,
     limits: Limits = NO_LIMITS,
 ) -> dict[str, Any]:
-    """Return the slice of each query, by its id; None for an empty cell.
+    """Return the slices of queries by their ids; None for an empty cell.
 
     They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
     Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
@@ -91,7 +91,7 @@ def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[st
         return content
     if set(map(type, content)) <= {dict}:
         return pa.Table.from_pylist(content)
-    return pa.table({})  # other values have no columns, so the column of queries is lacking
+    return pa.table({})  # other values have no columns, and so none of queries
 
 
 def _chosen(
@@ -108,18 +108,18 @@ def _chosen(
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
     if column is None:
         if len(others) != 1:
-            example = others[0] if others else "language"
+            example = next(iter(others), "language")
             raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
         column = others[0]
-    elif column not in others:
-        if file is None:
-            raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+    if column not in others and file is None:
+        raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+    if column not in others:
         raise ValueError(f"{has}, but not {shown(column)}")
     return table[queries].cast(pa.string()), table[column]
 
 
 def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the slice of each query, from rows in which queries may repeat."""
+    """Return the slices of queries, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
     rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
     for row, (query, value) in enumerate(rows):
@@ -136,7 +136,7 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            problem = f"{_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
             raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
     if not rows:
@@ -147,17 +147,13 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     elif len(header) == 2:
         header = [queries[0], "slice"]
     else:
-        problem = f"line 1: {_columns(len(header))}, none of which is called a query"
+        problem = f"line 1: {columns_text(len(header))}, none of which is called a query"
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
         raise ValueError(f"{problem}; {hint}")
     columns = []
     for position in range(len(header)):
         columns.append(_typed([row[position] for row in rows]))
     return pa.table(columns, header)
-
-
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
 
 
 def _typed(cells: Sequence[str]) -> pa.Array:
@@ -170,5 +166,6 @@ def _typed(cells: Sequence[str]) -> pa.Array:
         numbers = text.cast(pa.int64())
     except pa.ArrowInvalid:
         return text
-    # A cell such as 007 is text.
-    return numbers if numbers.cast(pa.string()).equals(text) else text
+    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
+        return text
+    return numbers

@@ -44,12 +44,13 @@ def from_json(
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
     chunks = line_chunks(stream, math.inf)
-    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is another chunk
     if request.format != "json" and _are_lines(head):
         values = _first_values(head)
-        kind = next((kind_of(value, request.names) for value in values if value), "lists")
+        kind = _kind_of_first(values, request.names)
         reader = ValueReader(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        # Lines are counted from 1.
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
     try:
         value = parse_json(head + b"".join(chunks))
@@ -58,20 +59,35 @@ def from_json(
         raise ValueError(f"{place}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
-    unit, values = "", [value]
+    unit, part = _part_of_value(value, request)
+    return unit, iter([part])
+
+
+def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
+    """Return the unit of places in one value, which holds all rows, and the rows."""
     frame = table_of("", value, request.names)
     if frame is not None:
-        unit, values = "row {} (from 0)", rows_of_frame(frame)
+        values, unit = rows_of_frame(frame), "row {} (from 0)"
     elif isinstance(value, list):
-        unit, values = "record {} (from 0)", value
+        values, unit = value, "record {} (from 0)"
+    else:
+        values, unit = [value], ""
     request.limits.check("rows", len(values))
     is_whole = isinstance(value, dict) and frame is None
     if is_whole:
         kind = kind_of_whole(value, request.names)
     else:
-        kind = next((kind_of(row, request.names) for row in values if row), "lists")
+        kind = _kind_of_first(values, request.names)
     reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
+    return unit, reader.part_of_values(list(enumerate(values)), len(values))
+
+
+def _kind_of_first(values: Sequence[Any], names: Names) -> str:
+    """Return the kind of the first value that is not empty, which all others must be of."""
+    for value in values:
+        if value:
+            return kind_of(value, names)
+    return "lists"
 
 
 def _are_lines(head: bytes) -> bool:
@@ -89,14 +105,13 @@ def _are_lines(head: bytes) -> bool:
 def _first_values(head: bytes) -> list[Any]:
     """Return the values in the first lines up to a faulty one, where parsing raises the error."""
     values: list[Any] = []
-    for line in head.split(b"\n"):
+    for line in filter(bytes.strip, head.split(b"\n")):
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError):
+            break
         if len(values) == LOOKED_AT:
             break
-        if line.strip():
-            try:
-                values.append(json.loads(line))
-            except (ValueError, RecursionError):
-                break
     return values
 
 
@@ -110,6 +125,7 @@ def _is_saved(value: Any) -> bool:
 
 
 def _is_result(value: Any) -> bool:
+    """Return whether a value is a result of `to_dict`, by two of its names."""
     if not isinstance(value, dict):
         return False
     return isinstance(value.get("signature"), str) and isinstance(value.get("scores"), dict)
@@ -160,7 +176,9 @@ class ValueReader:
         is_whole: bool = False,
     ) -> None:
         names = request.names
-        self.names, self.container, self.kind = names, form, kind
+        self.names = names
+        self.container = form
+        self.kind = kind
         self.objects: ObjectReader | None = None
         self.rows: RowReader | None = None
         alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
@@ -172,13 +190,18 @@ class ValueReader:
         elif kind == "responses":
             self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
         elif names.kind == "exclude":
-            pass  # whose documents have no values, and may be repeated
+            pass  # these documents have no values, and may be repeated: `_excluded` reads them
         elif kind == "queries":
             self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
         else:
             self.rows = RowReader(alike, names)
+        # Objects that are rows of one document; else values hold all documents of a query.
+        self.records: ObjectReader | None = None
+        if self.objects is not None and self.objects.are_rows:
+            self.records = self.objects
 
     def _described(self, part: FilePart) -> FilePart:
+        """Return a part with what `preview` says about it."""
         reader = self.rows if self.objects is None else self.objects
         if reader is None:
             return part._replace(form=f"{self.container}: lists of ids")
@@ -198,18 +221,17 @@ class ValueReader:
             return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
-        problem, number = "", len(lines)
-        for at, line in enumerate(lines):
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
             try:
-                if line.strip():
-                    values.append((at, parse_json(line)))
+                values.append((number, parse_json(line)))
             except json.JSONDecodeError as error:
-                problem, number = f"not JSON: {error.msg}, at column {error.colno}", at
+                problem = f"not JSON: {error.msg}, at column {error.colno}"
+                return self.part_of_values(values, len(lines), number, problem)
             except ValueError as error:
-                problem, number = marked(error), at
-            if problem:
-                break
-        return self.part_of_values(values, len(lines), number, problem)
+                return self.part_of_values(values, len(lines), number, marked(error))
+        return self.part_of_values(values, len(lines))
 
     def _plain_records(self, text: bytes) -> FilePart | None:
         """Return the rows of flat objects, read by Arrow; None if one is not plain."""
@@ -232,8 +254,10 @@ class ValueReader:
             return None  # reading the lines one by one raises the error
         table = id_table(*(parsed[name].combine_chunks() for name in columns))
         value = table["value"]
+        # Arrow skips empty lines, and an object may go on in the next line.
         if len(value) != lines or value.null_count or faulty_rows(table).any():
             return None
+        # Arrow rounds larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
             return None
         return FilePart(table, lines)
@@ -248,30 +272,40 @@ class ValueReader:
             number = span
         rows: list[tuple[int, Any]] = []
         queries: list[QueryDocuments] = []
-        for at, value in values:
+        for position, value in values:
             try:
                 self._refuse_other_kind(value)
-                if self.objects is None or not self.objects.are_rows:
-                    queries += self._queries(at, value)
-                elif self.kind == "responses":
-                    rows += [(at, row) for row in self.objects.within(list(value.values()))]
+                if self.records is None:
+                    queries += self._queries(position, value)
                 else:
-                    for row in self.objects.within([value]):
-                        _check_fields(row, self.objects)
-                        rows.append((at, row))
+                    for row in self._rows(value, self.records):
+                        rows.append((position, row))
             except ValueError as error:
-                problem, number = _without_position(error), at
+                problem, number = _without_position(error), position
                 break
-        if self.objects is None or not self.objects.are_rows:
+        if self.records is None:
             part = part_of_queries(queries, span, self.names, number, problem)
             return self._described(part)
-        cells = self.objects.rows([row for _, row in rows])
+        cells = self.records.rows([row for _, row in rows])
         if self.kind == "responses":
             cells = {"query": list(values[0][1]), **cells}
-        part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
-        return self._described(part if part.problem else part._replace(problem=problem))
+        numbers = [position for position, _ in rows]
+        part = part_of_cells(cells, [*numbers, number], span, self.names)
+        if not part.problem:
+            part = part._replace(problem=problem)
+        return self._described(part)
+
+    def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
+        """Yield the rows in an object, or in all objects by their queries."""
+        if self.kind == "responses":
+            yield from records.within(list(value.values()))
+            return
+        for row in records.within([value]):
+            _check_fields(row, records)
+            yield row
 
     def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value that is unlike the first ones."""
         if not isinstance(value, (dict, list)):
             raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
@@ -279,26 +313,32 @@ class ValueReader:
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        if self.objects is not None and self.kind == "responses":
-            objects = [{} if row is None else row for row in value.values()]
-            return [
-                QueryDocuments(number, query, documents)
-                for query, documents in self.objects.queries(objects, list(value))
-            ]
+        """Return the documents of the queries in a value, which has this number in the file."""
         if self.objects is not None:
-            has_ids = self.objects.roles.query is not None
-            return [
-                QueryDocuments(number, query if has_ids else None, documents)
-                for query, documents in self.objects.queries([value])
-            ]
+            return self._queries_of_objects(number, value, self.objects)
         if self.rows is None:
             return _excluded(number, value)
         if self.kind != "queries":
             return [QueryDocuments(number, None, self.rows.documents(number, value))]
-        return [
-            QueryDocuments(number, query, self.rows.documents(query, [] if row is None else row))
-            for query, row in value.items()
-        ]
+        queries = []
+        for query, row in value.items():
+            documents = self.rows.documents(query, [] if row is None else row)
+            queries.append(QueryDocuments(number, query, documents))
+        return queries
+
+    def _queries_of_objects(
+        self, number: int, value: Any, objects: ObjectReader
+    ) -> list[QueryDocuments]:
+        """Return the documents in an object, which is a query, or in objects by their queries."""
+        if self.kind == "responses":
+            responses = [{} if row is None else row for row in value.values()]
+            by_query = objects.queries(responses, list(value))
+        else:
+            by_query = objects.queries([value])
+        queries = [QueryDocuments(number, query, documents) for query, documents in by_query]
+        if self.kind != "responses" and objects.roles.query is None:
+            return [query._replace(query=None) for query in queries]
+        return queries
 
 
 CONTAINERS: dict[str, type] = {
@@ -311,19 +351,23 @@ CONTAINERS: dict[str, type] = {
 
 
 def kind_of(value: Any, names: Names) -> str:
-    """Return the kind of one of several values, each of which is a query, a row or a mapping."""
+    """Return the kind of one of several values: a query, a row or a mapping."""
     if not isinstance(value, dict):
         return "lists"
     if are_queries(value, names):
         return "queries"
-    return "rankings" if is_ranking(value, names) else "objects"
+    if is_ranking(value, names):
+        return "rankings"
+    return "objects"
 
 
 def kind_of_whole(value: dict[str, Any], names: Names) -> str:
     """Return the kind of an object that holds all queries."""
     if is_single_object(value, names):
         return "objects"
-    return "responses" if are_responses(value) else "queries"
+    if are_responses(value):
+        return "responses"
+    return "queries"
 
 
 def _without_position(error: ValueError) -> str:

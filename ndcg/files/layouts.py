@@ -127,32 +127,43 @@ def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterat
 
 def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
     """Return the layout of a file with this first line, and these rows after it."""
-    kind, given = request.names.kind, request.format
+    kind = request.names.kind
     standard = LAYOUTS[kind]
     if any(mark in line for mark in NO_TEXT):
         return standard[0]  # the line itself is refused later, not its columns
-    if given in (None, "letor") and is_row_of_letor(line, kind):
+    if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = []
     if not has_commas:
         fitting = [layout for layout in standard if layout.fits(cells)]
-    if given is None:
+    trec = next(iter(fitting), standard[0])
+    if request.format == "trec":
+        return trec
+    if request.format is None:
+        # A number where the value belongs tells TREC; pairs of ids have none.
         for layout in fitting:
             if len(layout.at) > 2 and layout.is_row(cells):
                 return layout
-    if given != "trec":
-        header = line.decode("utf-8", "replace")
-        delimiter = _delimiter(header, has_commas, given)
-        names = _names_in(header, delimiter)
-        _refuse_spaces_between_names(names, cells)
-        is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
-        # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
-        has_names = len(names) > 1 or not fitting
-        if are_names_of_fields(names) or has_commas or (is_table and has_names):
-            return _named_layout(names, rows, delimiter, request)
-    return fitting[0] if fitting else standard[0]
+    header = line.decode("utf-8", "replace")
+    delimiter = _delimiter(header, has_commas, request.format)
+    names = _names_in(header, delimiter)
+    _refuse_spaces_between_names(names, cells)
+    # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
+    has_names = len(names) > 1 or not fitting
+    if has_names and _is_said_to_have_names(path, request.format):
+        return _named_layout(names, rows, delimiter, request)
+    if has_commas or are_names_of_fields(names):
+        return _named_layout(names, rows, delimiter, request)
+    return trec
+
+
+def _is_said_to_have_names(path: str, given: str | None) -> bool:
+    """Return whether the format, or the name of the file, says that it is CSV or TSV."""
+    if given in ("csv", "tsv"):
+        return True
+    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
 
 
 def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
@@ -196,7 +207,7 @@ def _named_layout(
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
-    if any(name in names for name in request.names.given_names) or are_names_of_fields(names):
+    if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
@@ -216,13 +227,11 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
     if layout is RUN:
-        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        ascending = request.names.ascending
-        return _ranks_of_trec(rows, ascending)
+        return _ranks_of_trec(rows, request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
-        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
-        _refuse_no_qrels(rows)
+        _refuse_no_qrels(_rows_of_trec(lines, layout))
         return ""
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
@@ -237,11 +246,18 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
 
 
+def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
+    """Return the cells of the lines that are rows."""
+    return [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+
+
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
     """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
     for row in rows:
-        has_more = len(row) > len(RUN.names)
-        if has_more and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+        if len(row) <= len(RUN.names):
+            continue
+        # With a space in an id, the score is still the last but one.
+        if not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
             line = shown_cell(b" ".join(row))
             problem = f"the line {line} has no rank in its fourth column"
             raise ValueError(f"{problem}; replace the spaces in ids")
@@ -259,20 +275,20 @@ def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
-    """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
+    """Raise an error for lines whose last number is a time, or counts from 1 in every query."""
     iterations = {row[1] for row in rows}
-    if iterations <= {b"0", b"Q0"}:  # those that qrels have
+    if iterations <= {b"0", b"Q0"}:  # as qrels have them
         return
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
         raise ValueError(f"{problem}; {RATINGS}")
-    by_query: dict[bytes, list[bytes]] = {}
+    numbers_by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
-        by_query.setdefault(row[0], []).append(row[-1])
-    if max(map(len, by_query.values())) <= 3:
+        numbers_by_query.setdefault(row[0], []).append(row[-1])
+    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
         return
-    for numbers in by_query.values():
+    for numbers in numbers_by_query.values():
         if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
             return
     problem = f"the line {line} ends in a rank where qrels have the relevance"

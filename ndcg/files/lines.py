@@ -24,6 +24,7 @@ from .content import (
     NOT_UTF_8,
     NUMBER,
     ByteStream,
+    columns_text,
     line_chunks,
     shown_cell,
 )
@@ -142,41 +143,47 @@ class _PlainLines(NamedTuple):
 
     text: bytes
     span: int  # the number of lines
-    # the number of each row, and of the next line, among the lines; None if every line is a row
+    # the number of every row, and of the next line, among the lines; None if every line is a row
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the next line, if the rows end at one that cannot be parsed
 
 
 def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
     """Return the rows of whole lines, without comments and empty lines."""
-    if layout.is_trec and b"\t" in text:
-        text = text.replace(b"\t", b" ")
-    if b"\r" in text:
+    if b"\r" in text:  # searching for two bytes is slow
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
-    # Counting bytes by NumPy is faster than bytes.count.
-    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
-    if text and not text.endswith(b"\n"):
-        span += 1
-    if layout.is_letor and b"#" in text:
+    span = _number_of_lines(text)
+    if layout.is_letor:
         text = COMMENT.sub(b"", text)
-    may_have_empty = not layout.is_trec or _has_spaces_to_spare(text)
-    if may_have_empty and layout.is_trec:
+    if layout.is_trec:
         text = _with_single_spaces(text)
-    if may_have_empty:
-        may_have_empty = text.startswith(b"\n") or b"\n\n" in text
-    may_have_comments = layout.is_trec and _may_have_comments(text, layout)
-    if not may_have_empty and not may_have_comments:
+    has_comments = layout.is_trec and _may_have_comments(text, layout)
+    if not has_comments and not _has_empty_lines(text):
         return _PlainLines(text, span, None, problem)
-    lines: list[bytes] = []
+    rows: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if may_have_comments and line.startswith(b"#") and not layout.is_row(line.split(b" ")):
+        if has_comments and _is_comment(line, layout):
             continue
         if line:
-            lines.append(line)
+            rows.append(line)
             numbers.append(number)
-    return _PlainLines(b"\n".join(lines), span, np.array([*numbers, span], np.int64), problem)
+    return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
+
+
+def _number_of_lines(text: bytes) -> int:
+    # Counting bytes by NumPy is faster than bytes.count.
+    count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
+    if text and not text.endswith(b"\n"):
+        count += 1
+    return count
+
+
+def _has_empty_lines(text: bytes) -> bool:
+    # Comparing neighbors by NumPy is faster than a search for two bytes.
+    is_end = np.frombuffer(text, np.uint8) == ord("\n")
+    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
@@ -206,10 +213,18 @@ def _has_spaces_to_spare(text: bytes) -> bool:
 
 
 def _with_single_spaces(text: bytes) -> bytes:
-    """Return text with one space between the columns, and none around a line."""
+    """Return text with one space between the columns in place of tabs, and none around a line."""
+    text = text.replace(b"\t", b" ")
+    if not _has_spaces_to_spare(text):  # as most files have none
+        return text
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _is_comment(line: bytes, layout: Layout) -> bool:
+    """Return whether a line begins with #, and not because that is how its query begins."""
+    return line.startswith(b"#") and not layout.is_row(line.split(b" "))
 
 
 def _may_have_comments(text: bytes, layout: Layout) -> bool:
@@ -223,7 +238,7 @@ def _may_have_comments(text: bytes, layout: Layout) -> bool:
 
 def _are_rows(text: bytes, layout: Layout) -> bool:
     """Return whether all lines parse as rows with a value."""
-    # Checking each would take ten times as long.
+    # Checking line by line would take ten times as long.
     if len(layout.at) < 3:
         return False
     try:
@@ -247,23 +262,31 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
     is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
-    if is_padded and _has_padded_quotes(text, layout):
-        # Arrow reads a quote as text unless the cell begins with one.
-        cell = CELL.format(layout.delimiter, layout.padding)
-        text = re.sub(cell.encode(), rb"\1\2\3", text)
+    if is_padded:
+        text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        has_flags = not layout.is_trec and FLAG.search(text)
-        if labels is None and not has_flags:
+        if labels is None and not _has_flags(text, layout):
             raise
     return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
-def _has_padded_quotes(text: bytes, layout: Layout) -> bool:
-    """Return whether a quote may stand beside a space that is not part of its cell."""
-    pairs = [pair for space in layout.padding for pair in (f'{space}"', f'"{space}')]
-    return any(pair.encode() in text for pair in pairs)
+def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
+    """Return CSV or TSV without spaces around quoted cells.
+
+    Arrow reads a quote as text unless the cell begins with one.
+    """
+    for space in layout.padding:
+        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
+            cell = CELL.format(layout.delimiter, layout.padding)
+            return re.sub(cell.encode(), rb"\1\2\3", text)
+    return text
+
+
+def _has_flags(text: bytes, layout: Layout) -> bool:
+    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
+    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
@@ -285,9 +308,11 @@ def _read_cells(
     convert_options = pa.csv.ConvertOptions(
         column_types=types, include_columns=included, null_values=[]
     )
+    has_quotes = not layout.is_trec and b'"' in text
+    if has_quotes:
+        parse_options.quote_char = '"'
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
-        parse_options.quote_char = '"' if b'"' in text else False
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -297,6 +322,7 @@ def _read_cells(
         query = pc.utf8_trim(query, characters=layout.padding)
         document = pc.utf8_trim(document, characters=layout.padding)
     table = id_table(query, document, *values)
+    # Arrow lets a quoted cell go on, but a document has one line here.
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -329,11 +355,10 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         rows = [triple for triple in triples if triple]
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    if not layout.is_trec and '"' in text:
-        if text.count('"') % 2:
-            return (
-                "has a quoted cell that continues on the next line; put each row on a single line"
-            )
+    has_quotes = not layout.is_trec and '"' in text
+    if has_quotes and text.count('"') % 2:
+        return "has a quoted cell that continues on the next line; put each row on a single line"
+    if has_quotes:
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
@@ -352,10 +377,10 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
 
 
 def _other_columns(text: str, columns: int, layout: Layout) -> str:
+    """Return the error in a row with more or fewer columns than the layout has."""
     if not _is_utf_8(text):  # such as a picture
         return NOT_UTF_8
-    count = f"{columns} columns" if columns > 1 else "1 column"
-    problem = f"{count}; {layout.words}"
+    problem = f"{columns_text(columns)}; {layout.words}"
     if "::" in text:  # as MovieLens separates ratings
         return f"{problem}; {RATINGS}"
     if layout in OTHER_SIDE.get(columns, ()):

@@ -35,12 +35,12 @@ class FilePart(NamedTuple):
 
     table: pa.Table  # the columns query, document and value
     span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these, and of the next one; None if every line is a row
+    # the number of every row among these, and of the next one; None if every line is a row
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are each in one list, with their numbers: no other list may be
-    # of the same query
+    # the queries whose documents are in one list, with their numbers: no other list may be of the
+    # same query
     lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
@@ -114,7 +114,9 @@ def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
 def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
     """Return why a value is refused; for text in place of a relevance, also what to write."""
     if isinstance(value, (int, float)):
-        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+        if value - value != 0:  # inf and nan, but no integer, however large
+            return "is not finite"
+        return "has more digits than float64 holds"
     if not isinstance(value, str):
         return "is not a number"
     if DECIMAL_COMMA.fullmatch(value):
@@ -143,17 +145,24 @@ def part_of_queries(
 ) -> FilePart:
     """Return the documents of queries as rows, and the error in the line of the next number."""
     are_counted = len(queries) > 0 and queries[0].query is None
-    ids = [number if item.query is None else item.query for number, item in enumerate(queries)]
-    lengths = [len(item.documents) for item in queries]
+    ids: list[Any] = []
+    lists: list[tuple[str, int]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
+        ids.append(item.query)
         documents.extend(item.documents)
         values.extend(item.documents.values())
+        if item.are_listed:
+            lists.append((str(item.query), item.number))
+    if are_counted:
+        ids = list(range(len(queries)))
+        lists = []
     if names.labels is not None:
         values = names.labels.numbers(values)
-    rows = np.repeat(np.arange(len(queries)), lengths)
+    rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
     numbers = np.array([item.number for item in queries], np.int64)[rows]
+    # Ids are made text once for every query, and not for every document.
     texts = pc.dictionary_encode(texts_of_ids(ids))
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     part = FilePart(
@@ -161,12 +170,10 @@ def part_of_queries(
         span,
         np.append(numbers, next_number),
         problem,
-        lists=[(str(item.query), item.number) for item in queries if item.are_listed],
-        counted="query" if are_counted else "",
-        total=len(queries) if are_counted else 0,
+        lists=lists,
     )
     if are_counted:
-        part = part._replace(lists=())
+        part = part._replace(counted="query", total=len(queries))
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
     )
@@ -215,16 +222,23 @@ def _float(value: Any) -> float:
     """Return a number as a float; nan for other values and for an integer that would be rounded."""
     if isinstance(value, Decimal):
         value = whole_or_float(value)
-    if not isinstance(value, (int, float)) or not -(2**1023) < value < 2**1023:
+    if not isinstance(value, (int, float)):
         return NO_NUMBER
-    return float(value) if value == float(value) else NO_NUMBER
+    # Larger integers cannot be floats at all.
+    if not -(2**1023) < value < 2**1023 or value != float(value):
+        return NO_NUMBER
+    return float(value)
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python's."""
-    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    packed = whole.dictionary_encode()
+    """Return text with the numbers of labels in their place, and numbers as Python's."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    packed = cells.dictionary_encode()
     texts = packed.dictionary.to_pylist()
-    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    if labels is None:
+        numbers = list(map(as_number, texts))
+    else:
+        numbers = labels.numbers(texts)
     written = [None if number is None else str(number) for number in numbers]
     return pa.array(written, pa.string()).take(packed.indices)

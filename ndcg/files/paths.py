@@ -76,5 +76,5 @@ def from_file(
 
 def is_path(side: Any) -> bool:
     """Return whether an argument is the path of a file."""
-    # asked of the type, since an object may answer to any name
+    # The type is asked, since an object may answer to any name.
     return isinstance(side, str) or hasattr(type(side), "__fspath__")

@@ -18,7 +18,7 @@ last, so it may be a pipe. Text is parsed in chunks of whole lines, in threads.
 import os
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -43,6 +43,7 @@ from .tables import from_table
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+UNIT_OF_TABLES = "row {} (from 0)"
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 OTHERS_NAMED = 'names no query; give each its "query_id"'
 
@@ -77,49 +78,52 @@ def read_columns(
     ):
         unit, file_parts = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _in_sequence(file_parts, unit):
+        problem = ""
+        for part in _with_ids(_with_queries_once(file_parts, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
-            if part.problem:
+            problem = part.problem
+            if problem:
                 break
         place = _place(parts, unit)
         columns = None
         if rows:
             columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
-            are_null = columns.present is not None and not columns.present.any()
-            if not are_null or not parts[-1].problem:  # the first value may be the problem
+            has_values = columns.present is None or columns.present.any()
+            # Without a value, the one that is refused may be the first, so that none is no error.
+            if has_values or not problem:
                 columns = checked_rows(columns, columns.present, names, place)
-        if parts and parts[-1].problem:
-            raise InputError(parts[-1].problem, place(rows))
-        if columns is None and kind == "exclude":
-            columns = _no_rows()
+        if problem:
+            raise InputError(problem, place(rows))
         if columns is None:
-            kinds = "scores" if kind == "run" else "relevances"
-            raise ValueError(f"holds no {kinds}; give at least one query with a document")
+            columns = _no_rows(kind)
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    return _described(columns, parts, path, place)._replace(has_values=has_values(parts, names))
+    return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 
 def _described(
     columns: Columns, parts: list[FilePart], path: str, place: Callable[[int], str]
 ) -> Columns:
-    described = [part for part in parts if part.form]
-    counts = dict.fromkeys(("query", "document"), 0)
+    """Return columns with what the parts of the file say about them."""
+    counts = Counter[str]()
     for part in parts:
-        if part.counted:
-            counts[part.counted] += part.total
-    return columns._replace(
+        counts[part.counted] += part.total
+    columns = columns._replace(
         present=None,
         place_of=lambda row: f"{of_file(path)}: {place(row)}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
-        form=described[0].form if described else "",
-        fields=described[0].fields if described else {},
+        form="",
+        fields={},
     )
+    for part in parts:
+        if part.form:  # the part before the first row has none
+            return columns._replace(form=part.form, fields=part.fields)
+    return columns
 
 
 def read_run(
@@ -151,8 +155,7 @@ def read_run(
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     options = Options.parse(score_order=score_order, duplicates=duplicates, ties=ties)
-    how = {**options.sides, "fields": fields, "format": format}
-    columns = read_columns(path, "run", limits, **how)
+    columns = read_columns(path, "run", limits, fields, format=format, **options.sides)
     if columns.are_rows:
         problem = "has scores alone; give the file and that of LETOR to compute"
         raise InputError(problem, of_file(os.fsdecode(path)))
@@ -187,10 +190,11 @@ def read_qrels(
     columns = read_columns(path, "qrels", limits, labels=labels, fields=fields, format=format)
     if labels is not None:
         words = {number: label for label, number in labels.as_numbers.gains}
-        return {
-            query: {document: words.get(value, value) for document, value in documents.items()}
-            for query, documents in _mapping(columns).items()
-        }
+        relevances: dict[str, dict[str, Any]] = {}
+        for query, documents in _mapping(columns).items():
+            values = [words.get(value, value) for value in documents.values()]
+            relevances[query] = dict(zip(documents, values, strict=True))
+        return relevances
     are_whole = (columns.value == np.trunc(columns.value)).all()
     if are_whole and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
@@ -198,15 +202,17 @@ def read_qrels(
 
 
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    """Return columns as the values of the documents of every query."""
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
     values = columns.value[order].tolist()
-    starts = [0, *ends][: len(ends)]
-    return {
-        query: dict(zip(documents[start:end], values[start:end], strict=True))
-        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
-    }
+    by_query: dict[str, dict[str, Any]] = {}
+    start = 0
+    for query, end in zip(columns.query_ids.to_pylist(), ends, strict=True):
+        by_query[query] = dict(zip(documents[start:end], values[start:end], strict=True))
+        start = end
+    return by_query
 
 
 # Parts
@@ -223,56 +229,73 @@ def _file_parts(
     file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Return what to call a place in the file, and the file's parts."""
-    unit_of_tables = "row {} (from 0)"
-    limits = request.limits
     if file is None:
-        return unit_of_tables, from_table("folder", path, request)
+        return UNIT_OF_TABLES, from_table("folder", path, request)
+    limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     start = stream.peek(START)
     form = form_of(start, path, request.format)
     if form in TABLES.values():
+        content: Any = file
         if is_packed or not file.seekable():
-            return unit_of_tables, from_table(form, pa.BufferReader(stream.read()), request)
-        limits.check("bytes", file.seek(0, os.SEEK_END))
-        file.seek(0)
-        return unit_of_tables, from_table(form, file, request)
+            content = pa.BufferReader(stream.read())
+        else:
+            # Parquet and Arrow are read at several places, not as a stream that counts its bytes.
+            limits.check("bytes", file.seek(0, os.SEEK_END))
+            file.seek(0)
+        return UNIT_OF_TABLES, from_table(form, content, request)
     if start.startswith(BYTE_ORDER_MARK):
         stream.read(len(BYTE_ORDER_MARK))
-    is_named = ".json" in os.path.basename(path).lower() or request.format is not None
-    if form == "json" and (JSON.match(start) or is_named):
+    is_said_to_be_json = request.format is not None or ".json" in os.path.basename(path).lower()
+    # An id of TREC may also begin with a bracket.
+    if form == "json" and (is_said_to_be_json or JSON.match(start)):
         if limits.uncompressed is not None:
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, request, pool)
     return from_lines(stream, path, request, pool)
 
 
-def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
-    """Yield the parts, with numbers over all parts as ids that their file lacks, or with an error.
-
-    Either all queries have ids or none has, and the documents of a query are in one list.
-    """
+def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
+    """Yield the parts; a query whose documents are in two lists is an error."""
     first: dict[str, int] = {}
-    before, ids, counted = 0, 0, None
+    before = 0
     for part in parts:
         for query, number in part.lists:
             if query in first:
                 raise _in_two_lists(query, first[query], before + number, unit)
             first[query] = before + number
-        has_rows = part.total > 0 or len(part.table) > 0
-        if has_rows and counted is None:
-            counted = part.counted
-        if has_rows and part.counted != counted:
-            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
-            part = part._replace(table=part.table[:0], problem=problem)
-        elif part.total and counted:
-            part = _numbered_on(part, counted, ids)
-        before, ids = before + part.span, ids + part.total
+        before += part.span
         yield part
+
+
+def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
+    """Yield the parts, with numbers over all parts as ids that their file lacks.
+
+    Either all queries have ids or none has; a part that differs from the first holds an error.
+    """
+    counted = None
+    ids = 0
+    for part in parts:
+        if part.total == 0 and len(part.table) == 0:
+            yield part
+            continue
+        if counted is None:
+            counted = part.counted
+        if part.counted != counted:
+            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
+            yield part._replace(table=part.table[:0], problem=problem)
+        elif counted:
+            yield _numbered_on(part, counted, ids)
+        else:
+            yield part
+        ids += part.total
 
 
 def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
     there, here = unit.format(first), unit.format(again)
-    words = f"is in {there} already" if there != here else "is there twice"
+    words = "is there twice"
+    if there != here:
+        words = f"is in {there} already"
     return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
 
 
@@ -291,14 +314,15 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     """Return the rows of all parts as columns."""
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, column = table["query"].chunk(0).dictionary, table["value"]
+    ids = table["query"].chunk(0).dictionary
+    column = table["value"]
     present = None
     if column.null_count:
         present = column.is_valid().to_numpy()
         column = column.fill_null(0)
     values = column.to_numpy()
     are_listed = any(part.lists or part.counted == "query" for part in parts)
-    if not has_values(parts, request.names) and not are_listed:
+    if not are_listed and not _have_values(parts, request.names):
         values, present = values_by_order(len(query), request.names), None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
@@ -310,12 +334,18 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
-def has_values(parts: list[FilePart], names: Names) -> bool:
-    """Return whether documents have values; else those of a run are by their order."""
-    return not names.has_no_value and any(part.has_values for part in parts if len(part.table))
+def _have_values(parts: list[FilePart], names: Names) -> bool:
+    """Return whether documents have values; else a run has them by the order of its rows."""
+    if names.has_no_value:
+        return False
+    return any(part.has_values for part in parts if len(part.table))
 
 
-def _no_rows() -> Columns:
+def _no_rows(kind: str) -> Columns:
+    """Return columns without rows; only a file of documents to exclude may be empty."""
+    if kind != "exclude":
+        kinds = "scores" if kind == "run" else "relevances"
+        raise ValueError(f"holds no {kinds}; give at least one query with a document")
     none = pa.array([], pa.string())  # made only when needed: making an array imports pandas
     ids = pa.chunked_array([none])
     return Columns(np.empty(0, np.int64), none, ids, np.empty(0), np.empty(0, np.uint64))

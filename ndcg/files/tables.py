@@ -148,18 +148,19 @@ def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     """Raise an error for Parquet columns that exceed a limit when they are unpacked."""
     limits.check("columns", metadata.num_columns)
+    positions = range(metadata.num_columns)
+    columns = [at for at in positions if metadata.schema.column(at).path in chosen]
     unpacked = 0
     encodings: set[str] = set()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for chunk in map(group.column, range(metadata.num_columns)):
-            if chunk.path_in_schema in chosen:
-                unpacked += chunk.total_uncompressed_size
-                encodings.update(chunk.encodings)
+        for chunk in map(group.column, columns):
+            unpacked += chunk.total_uncompressed_size
+            encodings.update(chunk.encodings)
     limits.check("uncompressed", unpacked)
-    for encoding in encodings:
-        if encoding.startswith("DELTA") and "BYTE" in encoding:
-            problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
-            raise ValueError(f"{problem}; use another encoding")
+    # These repeat the beginning of the value before, so that few bytes may be long ids.
+    if not encodings.isdisjoint(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY")):
+        problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
+        raise ValueError(f"{problem}; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:
@@ -174,30 +175,31 @@ def _unpacked(column: pa.Array) -> int:
 
 
 def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
-    """Return the column of each role; None if each row has lists or objects of documents.
+    """Return the columns by role; None if rows have lists or objects of documents.
 
     Raises:
         ValueError: a column is not clear, or one does not hold ids or numbers.
     """
     schema = source.schema
     refuse_repeated_names(schema.names)
-    # How much lists and objects unpack to is unknown.
-    may_have_objects = request.limits.uncompressed is None
-    have_objects = may_have_objects and any(map(pa.types.is_nested, schema.types))
-    if request.names.has_no_query and have_objects:
+    nested = {name for name in schema.names if pa.types.is_nested(schema.field(name).type)}
+    if request.limits.uncompressed is not None:
+        # How much lists and objects unpack to is unknown, so they are refused as other types are.
+        nested = set()
+    if request.names.has_no_query and nested:
         return None
     there = "the table has the columns"
     columns = Fields.of_table(dict.fromkeys(schema.names))
     try:
         chosen = chosen_columns(columns, request.names, there)
     except UnknownFieldError:
-        if have_objects:
+        if nested:
             return None
         # The error shows the first row.
         row = source.head()
         columns = Fields.of_table({name: row.get(name) for name in schema.names})
         chosen = chosen_columns(columns, request.names, there)
-    if may_have_objects and pa.types.is_nested(schema.field(chosen["document"]).type):
+    if chosen["document"] in nested:
         return None
     for role, name in chosen.items():
         _check_type(schema.field(name), role)
@@ -207,18 +209,16 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
 def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
+    holds = f"the column {field.name!r} holds"
+    holds_ids = role in ("query", "document")
     if pa.types.is_null(kind):
         return
-    if role in ("query", "document"):
-        if id_kind(kind) in FILE_IDS:
-            return
-        problem = f"the column {field.name!r} holds {kind}"
-        raise ValueError(f"{problem}; ids are text or integers, so convert it")
-    if id_kind(kind) == "text":  # of numbers, or labels
+    if holds_ids and id_kind(kind) not in FILE_IDS:
+        raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
+    if holds_ids or id_kind(kind) == "text":  # text of numbers, or labels
         return
     if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
-        problem = f"the column {field.name!r} holds {field.type}"
-        raise ValueError(f"{problem}; it must hold numbers, so convert it")
+        raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
