@@ -1,4 +1,4 @@
-"""`ndcg check`: find what the user's own function computes."""
+"""`ndcg check`: find what a function of the user computes."""
 
 import argparse
 import importlib.util
@@ -49,20 +49,7 @@ def _imported(place: str) -> NDCGFunction:
     if not name or not (is_file or is_module):
         raise ValueError(f"{place}: must be FILE.py:NAME or package.module:NAME")
     with interruptible():
-        try:
-            if is_file:
-                module = _module_of_file(Path(module_name))
-            else:
-                sys.path.insert(0, "")  # find modules in the current folder, like python -m
-                module = importlib.import_module(module_name)
-        except OSError:
-            raise
-        except SystemExit as error:
-            hint = 'put its calls under if __name__ == "__main__":'
-            raise ValueError(f"{module_name} exits when it is imported; {hint}") from error
-        except BaseException as error:  # the file may raise anything
-            problem = f"{type(error).__name__}: {in_short(error)}"
-            raise ValueError(f"{module_name} cannot be imported: {problem}") from error
+        module = _module(module_name, is_file)
     try:
         function = attrgetter(name)(module)
     except AttributeError:
@@ -71,6 +58,23 @@ def _imported(place: str) -> NDCGFunction:
         names = _functions_of(module) or "none"
         raise ValueError(f"{module_name} has no function {name}; it has {names}")
     return cast(NDCGFunction, function)
+
+
+def _module(name: str, is_file: bool) -> Any:
+    """Import a module, or a file, which may raise anything."""
+    try:
+        if is_file:
+            return _module_of_file(Path(name))
+        sys.path.insert(0, "")  # find modules in the current folder, like python -m
+        return importlib.import_module(name)
+    except OSError:
+        raise
+    except SystemExit as error:
+        hint = 'put its calls under if __name__ == "__main__":'
+        raise ValueError(f"{name} exits when it is imported; {hint}") from error
+    except BaseException as error:
+        problem = f"{type(error).__name__}: {in_short(error)}"
+        raise ValueError(f"{name} cannot be imported: {problem}") from error
 
 
 def _functions_of(module: Any) -> str:
@@ -86,7 +90,7 @@ def _functions_of(module: Any) -> str:
 
 
 def _module_of_file(path: Path) -> Any:
-    # With a name of its own, a file called random.py does not replace the module random.
+    # A file called random.py must not replace the module random.
     name = f"checked_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():

@@ -1,4 +1,4 @@
-"""The commands: each reads files, calls the functions of the package, and returns a `Listing`."""
+"""The commands: they read files, call the functions of the package, and return a `Listing`."""
 
 import argparse
 import shlex
@@ -45,9 +45,9 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "known discount": "--discount",
     "forms of gain": "as 0,1,3, or label=gain,...",
 }
-
-
-# The figures of each measure in the rows of `ndcg audit`.
+# What is written for names of fields that are no names: none, and one that the user knows.
+WORDS_OF_NAMES: dict[Any, str] = {None: "-", "...": "NAME"}
+# The figures of a measure in the rows of `ndcg audit`.
 AUDITED = ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged")
 
 
@@ -69,11 +69,15 @@ def answer(args: argparse.Namespace) -> Listing:
 
 def _refuse_output(args: argparse.Namespace, prints_signature: bool) -> None:
     """Raise an error for an output that the command does not have."""
-    if args.output == "junit" and args.command != "gate":
+    is_junit = args.output == "junit"
+    if is_junit and args.command != "gate":
         raise ValueError("only ndcg gate writes -o junit; choose another format")
-    if args.output == "junit" and prints_signature:
+    if not prints_signature:
+        return
+    if is_junit:
         raise ValueError("--signature has no test cases for -o junit; choose another format")
-    if prints_signature and getattr(args, "reports", False):
+    compares_reports = getattr(args, "reports", False)
+    if compares_reports:
         raise ValueError("--signature prints the signature of options; saved reports have theirs")
 
 
@@ -94,19 +98,20 @@ def in_shell(said: str, name: str, *values: Any) -> str:
     if name == "cutoff of nDCG":
         return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
     if name == "paired":
-        return "without --unpaired" if values[0] else "--unpaired"
+        is_paired = values[0]
+        return "without --unpaired" if is_paired else "--unpaired"
     if name in ("systems", "options"):
         return str(values[-1])
     if name not in WORDS:
         return said
-    if name == "gain" and values and isinstance(values[0], dict):
-        return f'{WORDS[name]} "{text_of_gain(values[0])}"'
     settings = " or ".join(map(_setting, values))
-    return f"{WORDS[name]} {settings}" if settings else WORDS[name]
+    return f"{WORDS[name]} {settings}".rstrip()
 
 
 def _setting(value: Any) -> str:
     """Return a value as it is written after its option; nothing after a flag."""
+    if isinstance(value, dict):
+        return f'"{text_of_gain(value)}"'
     if isinstance(value, list):
         return ",".join(map(_setting, value))
     if value is True:
@@ -117,17 +122,11 @@ def _setting(value: Any) -> str:
 
 
 def _field_flags(fields: Mapping[str, Any]) -> str:
-    """Return how the names of fields are given, each a name or a pair of names."""
+    """Return how fields are given: a name, or a pair of names of the run and the qrels."""
     flags = []
-    for field, name in fields.items():
-        words = []
-        for part in name if isinstance(name, (list, tuple)) else [name]:
-            if part is None:
-                words.append("-")
-            elif part == "...":  # a name that the user knows
-                words.append("NAME")
-            else:
-                words.append(part)
+    for field, given in fields.items():
+        names = given if isinstance(given, (list, tuple)) else [given]
+        words = [str(WORDS_OF_NAMES.get(name, name)) for name in names]
         flags.append(f"--{field} {shlex.quote(','.join(words))}")
     return " ".join(flags)
 
@@ -161,6 +160,7 @@ def _score(args: argparse.Namespace) -> Listing:
     saved = {name: report.to_dict() | judgments for name, report in reports.items()}
     worst = worst_of(args, 0)
     if worst != 0:
+        # These queries take the place of the means in the rows of -o tsv and -o jsonl.
         rows = []
         notes = [*notes, MISSED_AND_BEFORE]
         for name, report in reports.items():
@@ -219,7 +219,7 @@ def _means(
 
 
 def _score_rows(names: Row, scores: Mapping[str, Score], queries: int) -> list[Row]:
-    """Return a machine-readable row for each mean, with the queries in it and those skipped."""
+    """Return the means as machine-readable rows, with the queries in them and left out."""
     rows = []
     for measure, score in scores.items():
         counts = {"queries": score.queries, "left_out": score.left_out(queries)}
@@ -230,7 +230,7 @@ def _score_rows(names: Row, scores: Mapping[str, Score], queries: int) -> list[R
 def _by_query(
     reports: Mapping[str, Report], args: argparse.Namespace
 ) -> tuple[list[Table], list[Row]]:
-    """Return a table of the values of all queries of each run, and their means."""
+    """Return a table of the values of all queries of all runs, and their means."""
     first = next(iter(reports.values()))
     names = ["query"]
     if "slice" in first.queries.column_names:
@@ -280,7 +280,7 @@ def _audit(args: argparse.Namespace) -> Listing:
 def _findings(
     report: Report, missing: NDArray[np.bool_], judged: Sequence[Any], ranked: Sequence[Any]
 ) -> dict[str, tuple[int, Sequence[Any]]]:
-    """Return the number of queries for each finding, and their ids if the output lists them."""
+    """Return the findings: how many queries there are, and their ids if the output lists them."""
     measure = next(iter(report.scores))
     ids = np.array(report.queries["query"].to_pylist(), object)
     worst = report.queries[f"worst {measure}"].to_numpy()

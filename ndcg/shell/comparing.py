@@ -15,7 +15,7 @@ from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
 
-OF_TESTS = ("confidence", "seed", "alternative", "margin", "corrected_over")
+TEST_OPTIONS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 
 
 def compare_runs(args: argparse.Namespace) -> Listing:
@@ -54,7 +54,7 @@ def _of_runs(args: argparse.Namespace) -> Comparison:
         problem = "--unpaired compares saved reports of different queries"
         raise ValueError(f"{problem}; give these with --reports")
     sides = Sides.read(args, [args.baseline, *args.runs])
-    options = {name: getattr(args, name) for name in OF_TESTS}
+    options = {name: getattr(args, name) for name in TEST_OPTIONS}
     baseline = sides.names[0] if args.pairs == "baseline" else None
     return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
 
@@ -69,12 +69,12 @@ def _of_reports(args: argparse.Namespace) -> Comparison:
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
     baseline = next(iter(reports)) if args.pairs == "baseline" else None
-    options = {name: getattr(args, name) for name in OF_TESTS}
+    options = {name: getattr(args, name) for name in TEST_OPTIONS}
     return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **options)
 
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:
-    """Return a table of the pairs of all queries, and one of those of slices, if any."""
+    """Return a table of the pairs over all queries, and one of the pairs over slices, if any."""
     names = ["pair", "difference"]
     if comparison.baseline is not None:
         names = ["run", f"difference from {comparison.baseline}"]
@@ -88,18 +88,18 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
         return [pair.measure, name, *(cells[column] for column in columns)]
 
     header = ["measure", *names, *columns[1:]]
-    tables = [[header, *map(row, comparison.pairs)]]
-    if comparison.slices:
-        table = [["slice", "queries", *header]]
-        for name, part in compared_rows(comparison):
-            for pair in part.pairs:
-                table.append([name, counted_text(pair.queries, part.queries), *row(pair)])
-        tables.append(table)
-    return tables
+    all_queries = [header, *map(row, comparison.pairs)]
+    if not comparison.slices:
+        return [all_queries]
+    slices = [["slice", "queries", *header]]
+    for name, part in compared_rows(comparison):
+        for pair in part.pairs:
+            slices.append([name, counted_text(pair.queries, part.queries), *row(pair)])
+    return [all_queries, slices]
 
 
 def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
-    """Yield a machine-readable row for each difference, also over slices and of their means."""
+    """Yield the differences as machine-readable rows, also over slices and of their means."""
     for pair in comparison.pairs:
         yield _pair_row(pair, comparison.counts[pair.system])
     for value, part in comparison.slices.items():
@@ -112,34 +112,26 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:
-    """Return a machine-readable row for a difference, with the queries in it and those skipped."""
+    """Return a machine-readable row for a difference, with the queries in it and left out."""
     row: Row = {"measure": pair.measure, "run": pair.system, "baseline": pair.other}
-    if pair.wins is not None:
+    if pair.wins is not None:  # of the same queries, and not of reports on different ones
         row |= {"queries": pair.queries, "left_out": queries - pair.queries}
-    for name, value in pair._asdict().items():
-        if name not in ("system", "other"):
-            row[name] = value
-    return row
+    figures = pair._asdict()
+    del figures["system"], figures["other"]  # as run and baseline
+    return row | figures
 
 
 def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
-    """Return a machine-readable row for each query that lost or gained most, by measure and run.
+    """Return machine-readable rows of the queries that lost or gained most, by measure and run.
 
     The greatest losses come first. `worst` is how many losses, and how many gains; None for all.
     """
+    columns = ("query", "value", "baseline_value", "difference")
     rows: list[Row] = []
     for pair in comparison.pairs:
         names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other}
         losses = query_rows(comparison, pair, worst, "losses")
         gains = query_rows(comparison, pair, worst, "gains")
-        for query, value, baseline_value, difference in [*losses, *reversed(gains)]:
-            rows.append(
-                {
-                    **names,
-                    "query": query,
-                    "value": value,
-                    "baseline_value": baseline_value,
-                    "difference": difference,
-                }
-            )
+        for values in [*losses, *reversed(gains)]:
+            rows.append(names | dict(zip(columns, values, strict=True)))
     return rows

@@ -25,7 +25,7 @@ examples:
   ndcg score qrels.txt bm25.txt dense.txt -m nDCG@10,nDCG@100    means with intervals, side by side
   ndcg compare qrels.txt bm25.txt dense.txt -m nDCG@10           is dense better, and where
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
-  ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged documents, missing queries
+  ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged, missing queries
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921             which convention gives this score
   ndcg check my_metrics.py:ndcg_at -k 10                         what your own function computes
 
@@ -41,7 +41,7 @@ COMMAND_HELP = {
         """\
 examples:
   ndcg preview qrels.txt bm25.txt
-  ndcg preview log.jsonl log.jsonl --document hits.id,gold.id --score hits.score --relevance gold.grade
+  ndcg preview log.jsonl log.jsonl --document hits.id,gold.id --relevance gold.grade
 """,
     ),
     "score": (
@@ -52,8 +52,8 @@ examples:
   ndcg score qrels.txt bm25.txt -m nDCG@10,nDCG@100,DCG@5
   ndcg score qrels.txt bm25.txt dense.txt -k 10 -o markdown      a table for a pull request
   ndcg score qrels.txt bm25.txt --convention trec_eval -q        trec_eval's scores, query by query
-  ndcg score qrels.txt bm25.txt -k 10 --worst 20                 the 20 lowest queries, and what they miss
-  ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with later: see ndcg gate
+  ndcg score qrels.txt bm25.txt -k 10 --worst 20                 what the 20 lowest queries miss
+  ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with by ndcg gate
   ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --relevance stars
   ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also each language separately
   zcat run.gz | ndcg score qrels.txt -
@@ -67,13 +67,13 @@ examples:
         """\
 examples:
   ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10
-  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --alternative greater --margin 0.01   not worse by 0.01?
+  ndcg compare qrels.txt bm25.txt dense.txt -k 10 --alternative greater --margin 0.01   not worse?
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --by languages.csv -o latex
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst 20     the 20 queries that lost most
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --worst all -o tsv > queries.tsv
   ndcg compare qrels.txt bm25.txt dense.txt hybrid.txt -k 10 --pairs all -o latex
   ndcg compare qrels.txt bm25.txt dense.txt -k 10 --plot differences.svg
-  ndcg compare --reports before.json after.json                  reports that ndcg score -o json saved
+  ndcg compare --reports before.json after.json                  saved by ndcg score -o json
   ndcg compare --reports before.json after.json --unpaired       on different queries
 """,
     ),
@@ -120,7 +120,7 @@ examples:
   ndcg explain qrels.txt bm25.txt -k 10
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921
   ndcg explain qrels.txt bm25.txt --got 0.5512@5,0.5921@10       scores at two cutoffs
-  ndcg explain qrels.txt bm25.txt -m nDCG@10 --got values.txt    the value of each query, as trec_eval -q prints
+  ndcg explain qrels.txt bm25.txt -m nDCG@10 --got values.txt    values printed by trec_eval -q
   ndcg explain qrels.txt bm25.txt -k 10 --between sklearn,trec_eval
 """,
     ),
@@ -144,7 +144,7 @@ examples:
 examples:
   ndcg check my_metrics.py:ndcg_at
   ndcg check my_package.metrics:Evaluator.ndcg -k 5 --form ranked
-  ndcg check my_metrics.py:ndcg_at --convention trec_eval        exit status 1 if it computes another nDCG
+  ndcg check my_metrics.py:ndcg_at --convention trec_eval        status 1 if it is another nDCG
 """,
     ),
 }
@@ -446,6 +446,11 @@ def _orders(text: str) -> str | dict[str, str]:
 # How arguments are written and read in the shell, and the placeholders in the help.
 POSITIONAL = ("qrels", "baseline", "runs", "run", "function")
 FILES = (*POSITIONAL, "exclude", "by", "got", "plot")  # completed by shells
+NUMBERS_OF_FILES = {
+    ("gate", "baseline"): "?",  # none with --at-least
+    ("score", "runs"): "*",  # none for -m IDCG
+    ("compare", "runs"): "*",  # none with --reports
+}
 SHORT = {
     "k": "-k",
     "measures": "-m",
@@ -580,25 +585,22 @@ def _add(group: Any, argument: Argument, command: str, may_be_unset: bool) -> No
 
     An option that may be unset is None then, in place of its default.
     """
-    name, default = argument.name, argument.default
+    name = argument.name
     settings: dict[str, Any] = {"help": _help(argument)}
-    if default is False:
+    if argument.default is False:
         settings["action"] = "store_true"
     else:
         read, metavar = READ.get(name, (str, name.upper()))
         settings |= {"type": read, "metavar": metavar, "choices": CHOICES.get(name)}
     if name in POSITIONAL:
-        nargs = None
-        if name == "runs":  # none with --reports, nor for -m IDCG
-            nargs = "*"
-        elif (name, command) == ("baseline", "gate"):  # none with --at-least
-            nargs = "?"
+        nargs = NUMBERS_OF_FILES.get((command, name))
         action = group.add_argument(name, nargs=nargs, **settings)
     else:
-        flags = {flag_of(name): None}
-        if name in SHORT:
-            flags = {SHORT[name]: None} | flags
-        action = group.add_argument(*flags, default=None if may_be_unset else default, **settings)
+        flags = [flag_of(name)]
+        if name in SHORT and name != "k":  # -k has no long form
+            flags = [SHORT[name], *flags]
+        settings["default"] = None if may_be_unset else argument.default
+        action = group.add_argument(*flags, **settings)
     if name in FILES:
         action.complete = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 

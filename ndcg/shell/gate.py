@@ -202,7 +202,7 @@ def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
-    """Return a note on each drop that too few queries can prove: how many are needed."""
+    """Return notes on drops that too few queries can prove: how many are needed."""
     if criteria.alpha == 0:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []
@@ -310,7 +310,8 @@ def _ranked(
 
     `missing` has the queries of `new` that are missing from the run.
     """
-    file, qrels = args.baseline, args.qrels
+    file = args.baseline
+    qrels = args.qrels
     if old.signature != new.signature:
         problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
         raise ValueError(f"{file}: {problem}; score both with the same options and version")
@@ -320,27 +321,31 @@ def _ranked(
     except OtherQueriesError as error:
         raise ValueError(f"{file}: was saved with other queries: {error}; {hint}") from None
     before, after = (_counts(table) for table in tables.values())
-    ids = old.queries["query"].to_pylist()
+    ids = old.queries["query"]
     for name in ("judged", "relevant"):
         differs = before[name] != after[name]
         if differs.any():
             row = int(np.argmax(differs))
-            problem = f"query {shown(ids[row])} has {before[name][row]} {name} documents there"
+            query = shown(ids[row].as_py())
+            problem = f"query {query} has {before[name][row]} {name} documents there"
             raise ValueError(f"{file}: {problem}, but {after[name][row]} in {qrels}; {hint}")
-    ranked_before = set(old.queries["query"].filter(pa.array(before["retrieved"] > 0)).to_pylist())
+    is_ranked_before = before["retrieved"] > 0
+    ranked_before = set(ids.filter(pa.array(is_ranked_before)).to_pylist())
     lacking = []
     for query in new.queries["query"].filter(missing).to_pylist():
         if query in ranked_before:
             lacking.append(query)
     if lacking and args.missing is None:
         _refuse_missing(args.run, f"{some_of(lacking, 'query')} that {file} ranks")
-    if any(saved["judgments"] != digest_of(sides.qrels) for saved in sides.saved.values()):
-        raise ValueError(f"{file}: was saved with other judgments than {qrels}; {hint}")
-    return np.asarray((before["retrieved"] > 0) | (after["retrieved"] > 0))
+    # The numbers of judged and relevant documents may be equal where the grades are not.
+    for saved in sides.saved.values():
+        if saved["judgments"] != digest_of(sides.qrels):
+            raise ValueError(f"{file}: was saved with other judgments than {qrels}; {hint}")
+    return np.asarray(is_ranked_before | (after["retrieved"] > 0))
 
 
 def _counts(queries: pa.Table) -> dict[str, NDArray[Any]]:
-    """Return the numbers of documents of each query."""
+    """Return the numbers of documents by query."""
     return {name: queries[name].to_numpy() for name in ("retrieved", "judged", "relevant")}
 
 

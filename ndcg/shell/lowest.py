@@ -30,8 +30,8 @@ def lowest_queries(
     options = {**sides.shared, "k": k}
     options.pop("measures", None)
     ranked: dict[str, list[Row]] = {query: [] for query in lowest}
-    found = documents(predictions=sides.runs[run], queries=lowest, **options)
-    for row in found.to_pylist():
+    rankings = documents(predictions=sides.runs[run], queries=lowest, **options)
+    for row in rankings.to_pylist():
         ranked[row["query"]].append(row)
     table = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]]
     rows: list[Row] = []
@@ -71,9 +71,8 @@ def _is_relevant(row: Row) -> bool:
 def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
     """Return a query's relevant documents beyond the cutoff, the best first."""
     missed = []
-    for row in ranked:
-        is_beyond = row["rank"] is None or (k is not None and row["rank"] > k)
-        if is_beyond and _is_relevant(row):
+    for row in filter(_is_relevant, ranked):
+        if row["rank"] is None or (k is not None and row["rank"] > k):
             missed.append(row)
     return sorted(missed, key=lambda row: -row["gain"])
 
@@ -81,9 +80,9 @@ def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
 def _last_relevant_rank(ranked: Sequence[Row], k: int | None) -> int:
     """Return the rank of the last relevant document, or the cutoff if that is beyond it."""
     last = 0
-    for row in ranked:
-        if _is_relevant(row):
-            last = max(last, row["rank"] or len(ranked))
+    for row in filter(_is_relevant, ranked):
+        # Documents that were not retrieved come after all others.
+        last = max(last, row["rank"] or len(ranked))
     return last if k is None else min(last, k)
 
 

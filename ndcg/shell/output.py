@@ -1,4 +1,4 @@
-"""The output of a command, in each format of `-o`."""
+"""The output of a command, in the formats of `-o`."""
 
 import argparse
 import json
@@ -64,13 +64,12 @@ class Listing(Readable):
         return str(self)
 
     def _junit(self) -> str:
-        """Return the test cases of a gate; those that fail have the whole output as their text."""
+        """Return the test cases of a gate; a failure has the whole output as its text."""
         text = str(self)
         cases = []
         for case in self.cases:
-            if case.result == FAILURE:
-                case = case._replace(text=text)
-            cases.append(case)
+            is_failure = case.result == FAILURE
+            cases.append(case._replace(text=text) if is_failure else case)
         return junit_of(cases)
 
 

@@ -1,4 +1,4 @@
-"""The files of a command, each read once, and the options it passes on."""
+"""The files of a command, read once, and the options it passes on."""
 
 import argparse
 import os
@@ -39,11 +39,11 @@ class Sides:
     args: argparse.Namespace  # the arguments of the command
     qrels: Columns  # the relevance judgments
     names: list[str]  # the names of all runs
-    runs: dict[str, Columns]  # the scores of each run, by its name
+    runs: dict[str, Columns]  # the scores of runs by their names
     # the saved result that a gate compares with, by its name; otherwise empty
     saved: dict[str, dict[str, Any]]
     exclude: Columns | None  # the documents to remove from rankings and ideals
-    by: dict[str, Any] | None  # the slice of each query
+    by: dict[str, Any] | None  # the slices of queries
 
     @classmethod
     def read(cls, args: argparse.Namespace, files: Sequence[str]) -> "Sides":
@@ -51,26 +51,28 @@ class Sides:
         by = getattr(args, "by", None)
         _refuse_two_standard_inputs(args, files)
         names = names_of(files)
-        qrels, columns, saved = _read_sides(args, dict(zip(names, files, strict=True)))
+        file_by_name = dict(zip(names, files, strict=True))
+        qrels, columns, saved = _read_sides(args, file_by_name)
         runs: dict[str, Columns] = {}
-        for name, file in zip(names, files, strict=True):
-            if name not in columns:  # a saved result
-                continue
+        for name, run in columns.items():
+            file = file_by_name[name]
             try:
-                runs[name] = with_ids_of_letor(columns[name], qrels)
+                runs[name] = with_ids_of_letor(run, qrels)
             except ValueError as error:
                 raise within(error, of_file(file), instead_of="predictions") from None
             _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None
         if args.exclude is not None:
             exclude = _columns(args, args.exclude, "exclude")
-        groups = None
         if by is None:
+            # With slices, a field may be only in their file.
             refuse_unused_fields(_fields(args), list(runs.values()), qrels, exclude)
-        else:
-            query = None if args.query is None else args.query.split(",")[-1]
-            groups = read_groups(by, args.qrels, query)
-        return cls(args, qrels, names, runs, saved, exclude, groups)
+            return cls(args, qrels, names, runs, saved, exclude, None)
+        query = None
+        if args.query is not None:
+            query = args.query.split(",")[-1]  # the name in the qrels
+        slices = read_groups(by, args.qrels, query)
+        return cls(args, qrels, names, runs, saved, exclude, slices)
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -93,11 +95,11 @@ class Sides:
 
 def _refuse_two_standard_inputs(args: argparse.Namespace, files: Sequence[str]) -> None:
     """Raise an error if several files are read from standard input."""
-    others = [args.exclude, getattr(args, "got", None)]
+    read = [args.qrels, *files, args.exclude, getattr(args, "got", None)]
     by = getattr(args, "by", None)
     if by is not None:
-        others.append(file_and_column(by)[0])
-    streams = [file for file in (args.qrels, *files, *others) if file in ("-", STANDARD_INPUT)]
+        read.append(file_and_column(by)[0])
+    streams = [file for file in read if file in ("-", STANDARD_INPUT)]
     if len(streams) > 1:
         problem = "standard input, -, can be read only once"
         raise ValueError(f"{problem}; give the other files by their names")
@@ -119,10 +121,11 @@ def _read_sides(
     columns: dict[str, Columns] = {}
     saved: dict[str, dict[str, Any]] = {}
     for name, file in files.items():
+        may_be_saved = args.command == "gate" and file == args.baseline
         try:
             columns[name] = _columns(args, file, "run", _order(args, name))
         except SavedResultError as error:
-            if args.command != "gate" or file != args.baseline:
+            if not may_be_saved:
                 raise
             saved[name] = error.value
         except UnknownFieldError as error:
@@ -134,12 +137,8 @@ def _read_sides(
 
 def scoring(args: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are set."""
-    options = {}
-    for name in OF_COMPUTE:
-        value = getattr(args, name, None)
-        if value is not None:
-            options[name] = value
-    return options
+    options = {name: getattr(args, name, None) for name in OF_COMPUTE}
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _order(args: argparse.Namespace, run: str) -> str:
@@ -156,21 +155,18 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "desce
     for name in ("k", "measures", "score_order"):
         options.pop(name, None)
     sides = {**Options.parse(k=1, **options).sides, "score_order": order}
-    form = args.format
-    if form is not None:  # one for all, or one of the runs and one of the qrels
-        forms = form.split(",")
+    form = None
+    if args.format is not None:
+        # One for all, or one of the runs and one of the qrels.
+        forms = args.format.split(",")
         form = forms[0] if kind == "run" else forms[-1]
     return read_columns(path_of(file), kind, fields=_fields(args), format=form, **sides)
 
 
 def _fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the names of columns and fields that are given."""
-    fields = {}
-    for field in ROLES:
-        name = getattr(args, field)
-        if name is not None:
-            fields[field] = _names_of_column(name)
-    return fields
+    given = {role: getattr(args, role) for role in ROLES}
+    return {role: _names_of_column(name) for role, name in given.items() if name is not None}
 
 
 def _names_of_column(given: str) -> Any:
@@ -184,7 +180,7 @@ def _names_of_column(given: str) -> Any:
         return names[0]
     if len(names) == 2:
         return names
-    return given  # commas of its own
+    return given  # a name that holds commas
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
@@ -200,7 +196,8 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
 def names_of(files: Sequence[str]) -> list[str]:
     """Return the names of runs: those of their files, or their paths if names repeat or clash."""
     names = list(map(_name_of, files))
-    if len(set(names)) < len(names) or not COLUMNS.isdisjoint(names):
+    are_clear = len(set(names)) == len(names) and COLUMNS.isdisjoint(names)
+    if not are_clear:
         # With a dot, a path is not the name of a column in a table of results.
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
     for name in names:

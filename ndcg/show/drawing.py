@@ -1,5 +1,6 @@
 """Draw results with Matplotlib: values with their intervals, in panels side by side."""
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,9 +10,8 @@ from ..measure.messages import missing_library, shown
 from ..measure.options import is_real
 
 IN_A_ROW = 4  # panels
-SYMBOLS = (
-    "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
-)
+# The shapes of dots, since the ten colors repeat, and some readers do not see all of them.
+SYMBOLS = "os^vD<>pPX*h"
 LINES = ("-", "--", ":", "-.")
 
 
@@ -51,10 +51,11 @@ def figure_of(
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
         return axes[0].figure, axes
-    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
+    rows = math.ceil(panels / IN_A_ROW)
+    columns = min(panels, IN_A_ROW)
+    if width is None:
+        width = 7 if panels == 1 else 5
     if figsize is None:
-        if width is None:
-            width = 7 if panels == 1 else 5
         figsize = (columns * width, rows * height)
     if not _is_size(figsize):
         allowed = "a width and a height in inches, such as (7, 4)"
@@ -99,7 +100,8 @@ def draw_rows(
             # The values share three quarters of the row's height; the rest parts it from the next.
             height = row + ((number + 0.5) / len(marks) - 0.5) * 0.75
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
-    for number, label in enumerate(labels):  # which the first row may lack
+    # The legend has marks of its own, since the first row may lack a value.
+    for number, label in enumerate(labels):
         symbol = SYMBOLS[number % len(SYMBOLS)]
         text = label.replace("$", r"\$")
         axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=text)

@@ -20,6 +20,7 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
         return {name: without_nan(item, instead) for name, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [without_nan(item, instead) for item in value]
+    # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
     if value is None or isinstance(value, (str, bool)) or is_real(value):

@@ -15,7 +15,14 @@ from ..measure.messages import visible
 LARGE = 1e15
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
-LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+LATEX_ESCAPES = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": "\\textbackslash{}",
+        "~": "\\textasciitilde{}",
+        "^": "\\textasciicircum{}",
+    }
+)
 
 Table = list[list[str]]  # the header first
 
@@ -65,16 +72,20 @@ class Readable:
         """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
-            lines = ["".join(f"<th>{html.escape(cell)}</th>" for cell in header)]
+            lines = [_html_row(header, "th")]
             for row in rows:
-                lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in row))
-            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
+                lines.append(_html_row(row, "td"))
+            parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
         if self.signature:
             signature = html.escape(visible(self.signature))
             parts.append(f"<p>Signature: <code>{signature}</code></p>")
         return "".join(parts)
+
+
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _plain(table: Table) -> str:
@@ -88,7 +99,7 @@ def _plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as its name and, below it, a line for each of its cells.
+    """Return the rows of a table as their names and, below a name, a line for each cell.
 
     A row without a name continues the one above.
 
@@ -118,9 +129,8 @@ def latex_of(result: Readable) -> str:
     """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
-        lines += tabular(
-            "l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table]
-        )
+        columns = "l" + "r" * (len(table[0]) - 1)
+        lines += tabular(columns, [list(map(latex_text, row)) for row in table])
     return "\n".join(lines)
 
 
@@ -139,9 +149,7 @@ def rich_of(result: Readable) -> str:
     Raises:
         ImportError: Rich is missing.
     """
-    from rich import box
     from rich.console import Console
-    from rich.table import Table as RichTable
     from rich.text import Text
 
     console = Console(highlight=False)
@@ -149,23 +157,32 @@ def rich_of(result: Readable) -> str:
         for table in result.tables():
             first, *others = _widths(table)
             padding = RICH_PADDING * len(table[0])
-            if min(first, FOLDED) + sum(others) + padding > console.width:
-                fits = first + sum(others) + 2 * len(others) <= console.width
-                text = _plain(table) if fits else _records(table)
-                console.print(Text(f"{text}\n"), soft_wrap=True)
+            # Rich folds the first column, and would cut off numbers.
+            if min(first, FOLDED) + sum(others) + padding <= console.width:
+                console.print(_rich_table(table))
                 continue
-            (name, *headings), *rows = table
-            rich_table = RichTable(box=box.SIMPLE_HEAD)
-            rich_table.add_column(Text(name), overflow="fold")
-            for heading in headings:
-                rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
-            for row in rows:
-                rich_table.add_row(*map(Text, row))
-            console.print(rich_table)
+            fits = first + sum(others) + 2 * len(others) <= console.width
+            text = _plain(table) if fits else _records(table)
+            console.print(Text(f"{text}\n"), soft_wrap=True)
         for sentence in _sentences(result):
             is_to_copy = not sentence.endswith(".")  # such as a signature: must not be wrapped
             console.print(Text(sentence), soft_wrap=is_to_copy)
     return captured.get().rstrip("\n")
+
+
+def _rich_table(table: Table) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    (name, *headings), *rows = table
+    rich_table = RichTable(box=box.SIMPLE_HEAD)
+    rich_table.add_column(Text(name), overflow="fold")
+    for heading in headings:
+        rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
+    for row in rows:
+        rich_table.add_row(*map(Text, row))
+    return rich_table
 
 
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -294,12 +311,7 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
     """
-    characters = []
-    for character in text:
-        if character in "&%$#_{}":
-            character = "\\" + character
-        characters.append(LATEX_SPECIAL.get(character, character))
-    return "".join(characters)
+    return text.translate(LATEX_ESCAPES)
 
 
 def markdown_text(text: str) -> str:
