@@ -147,9 +147,12 @@ def kernel(work: Work) -> Call:
 def kernel_of(checkout: Path, work: Work) -> Call:
     """``scoring.measure_queries`` of another checkout, and the mean."""
     score = measure_queries(checkout)
-    return lambda: score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))["nDCG"][
-        0
-    ].mean()
+
+    def call() -> Any:
+        values = score(work.relevance, work.score, work.offsets, cutoffs=(work.k,))
+        return values["nDCG"][0].mean()
+
+    return call
 
 
 def compute(work: Work) -> Call:

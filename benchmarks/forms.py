@@ -242,7 +242,11 @@ def _reading(folder: Path) -> dict[str, Callable[[], Call]]:
         lines = duckdb.read_csv(run_file, sep=" ", header=False).project(
             "column0, column2, column4"
         )
-        return lambda: lines.to_arrow_table()["column4"].to_numpy()
+
+        def call() -> NDArray[np.float64]:
+            return lines.to_arrow_table()["column4"].to_numpy()
+
+        return call
 
     return {"ours": ours, "Polars": polars, "DuckDB": duckdb}
 
@@ -403,7 +407,11 @@ def _with_none(row: list[Any]) -> list[Any]:
 def _kernel(score: NDArray[np.float64], relevance: NDArray[Any]) -> Callable[[], Call]:
     def kernel() -> Call:
         score_all = measure_queries()
-        return lambda: score_all(relevance, score, cutoffs=(10,))["nDCG"].ravel()
+
+        def call() -> NDArray[np.float64]:
+            return score_all(relevance, score, cutoffs=(10,))["nDCG"].ravel()
+
+        return call
 
     return kernel
 

@@ -296,7 +296,7 @@ def _child(job: dict[str, Any], environment: dict[str, str] | None = None) -> di
     """Do a job in a fresh process, and return its answer, or a note on why it has none."""
     command = [sys.executable, __file__, json.dumps(job)]
     variables = {**os.environ, **(environment or {})}
-    done = subprocess.run(command, env=variables, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         return {
             "note": (

@@ -253,8 +253,8 @@ def empirical_likelihood(values: Floats) -> Ends:
         return inside & (ratio <= limit)
 
     observed, ends = values.mean(axis=1), []
-    for outer in (values.min(axis=1), values.max(axis=1)):
-        inner = observed
+    for extreme in (values.min(axis=1), values.max(axis=1)):
+        inner, outer = observed, extreme
         for _ in range(30):
             middle = (inner + outer) / 2
             within = is_within(middle)

@@ -49,7 +49,7 @@ def record(url: str) -> Visit:
         )
         page = browser.new_page(viewport={"width": 1280, "height": 1600})
         asked: list[Any] = []
-        page.on("request", lambda request: asked.append(request))
+        page.on("request", asked.append)
         page.goto(url)
         page.locator("#picture .grip").nth(1).wait_for()
         page.wait_for_timeout(3000)

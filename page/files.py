@@ -153,13 +153,14 @@ def contents_of(address: Address, only: Collection[str] | None = None) -> Conten
     for file in files_of(address):
         if only is not None and file.role == "run" and file.run not in only:
             continue
+        checked = file
         try:
             contents, count = _with_file(contents, file, address)
             rows += count
             _check_rows(rows)
         except ValueError as problem:
-            file = _at_fault(file, problem)
-        contents = contents._replace(files=(*contents.files, file))
+            checked = _at_fault(file, problem)
+        contents = contents._replace(files=(*contents.files, checked))
     return contents
 
 

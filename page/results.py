@@ -86,12 +86,13 @@ def _with_common_queries(contents: Contents) -> Contents:
     files, runs = [], dict(contents.runs)
     for file in contents.files:
         run = contents.runs.get(file.run)
-        if run is not None and not run.keys() & contents.judgments.keys():
-            del runs[file.run]
-            here, there = next(iter(run), "none"), next(iter(contents.judgments))
-            ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
-            file = file._replace(problem=f"No query of it is in the judgments: {ids}.")
-        files.append(file)
+        if run is None or run.keys() & contents.judgments.keys():
+            files.append(file)
+            continue
+        del runs[file.run]
+        here, there = next(iter(run), "none"), next(iter(contents.judgments))
+        ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
+        files.append(file._replace(problem=f"No query of it is in the judgments: {ids}."))
     return contents._replace(files=tuple(files), runs=runs)
 
 

@@ -303,8 +303,8 @@ ANY_IDS: dict[str, FlatForm] = {
 }
 INTEGER_IDS: dict[str, FlatForm] = {
     "NumPy int8": lambda ids: np.array(ids, np.int8),
-    "PyTorch": lambda ids: torch.tensor(ids),
-    "JAX": lambda ids: jnp.array(ids),
+    "PyTorch": torch_tensor("int64"),
+    "JAX": jax_array("int32"),
     "pandas nullable": pandas_series("Int64"),
     "Polars Int32": polars_series("Int32"),
 }
@@ -325,8 +325,8 @@ FLAT_FORMS: dict[str, FlatForm] = {  # with missing values
     "Arrow chunks": lambda flat: pa.chunked_array([flat[:4], flat[4:]], pa.float32()),
     "a datasets column": lambda flat: dataset(flat)["values"],
     "pandas nullable": pandas_series("Float64"),
-    "pandas Arrow": lambda flat: pandas_series("double[pyarrow]")(flat),
-    "Polars": lambda flat: polars_series("Float64")(flat),
+    "pandas Arrow": pandas_series("double[pyarrow]"),
+    "Polars": polars_series("Float64"),
     "a Polars table": lambda flat: polars_series("Float32")(flat).to_frame(),
     "a DuckDB table": lambda flat: duckdb_ids(flat).to_arrow_table(),
 }
@@ -334,11 +334,11 @@ FLAT_IN_32_BITS = {"Arrow chunks", "a Polars table"}
 FULL_FLAT_FORMS: dict[str, FlatForm] = {  # without
     "NumPy": np.array,
     "NumPy float16": lambda flat: np.array(flat, np.float16),
-    "PyTorch bfloat16": lambda flat: torch_tensor("bfloat16")(flat),
-    "PyTorch float16": lambda flat: torch_tensor("float16")(flat),
+    "PyTorch bfloat16": torch_tensor("bfloat16"),
+    "PyTorch float16": torch_tensor("float16"),
     "PyTorch with a gradient": torch_with_gradient,
-    "JAX float32": lambda flat: jax_array("float32")(flat),
-    "JAX bfloat16": lambda flat: jax_array("bfloat16")(flat),
+    "JAX float32": jax_array("float32"),
+    "JAX bfloat16": jax_array("bfloat16"),
     "pandas": pandas_series(),
 }
 

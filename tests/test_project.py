@@ -258,7 +258,7 @@ def test_without_java_the_tests_of_spark_are_skipped_with_a_reason(
 
 def test_the_generated_files_are_what_the_modules_give() -> None:
     command = [sys.executable, "scripts/bundle.py", "--check"]
-    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 

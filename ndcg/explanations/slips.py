@@ -29,10 +29,8 @@ def _places_in_truth(query: Query) -> Query:
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
-        if document not in top:
-            # Another document takes the rank of one that is no hit.
-            document = _another(document)
-        documents.append(document)
+        # Another document takes the rank of one that is no hit.
+        documents.append(document if document in top else _another(document))
     return query._replace(run=in_order(documents))
 
 

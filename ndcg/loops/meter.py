@@ -310,9 +310,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
-    for name, column in columns.items():
-        if column.shape[:1] == (column.size,):  # of shape (n,) or (n, 1)
-            column = column.reshape(-1)
+    for name, values in columns.items():
+        column = values
+        if values.shape[:1] == (values.size,):  # of shape (n,) or (n, 1)
+            column = values.reshape(-1)
         if column.ndim != 1:
             problem = f"must be one per document; got shape {column.shape}"
             raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")

@@ -165,9 +165,10 @@ def visible(text: str) -> str:
         return text
     characters = []
     for character in text:
-        if not character.isprintable():
-            character = character.encode("unicode_escape").decode()
-        characters.append(character)
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append(character.encode("unicode_escape").decode())
     return "".join(characters)
 
 

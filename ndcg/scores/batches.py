@@ -391,10 +391,11 @@ def _together(tables: Iterable[pa.Table], ignore_index: float | None) -> pa.Tabl
     schema = pa.schema(types)
     converted = []
     for table in filled:
-        if ignore_index is not None and table.schema != schema:
+        if ignore_index is None or table.schema == schema:
+            converted.append(table.cast(schema))
+        else:
             # In a wider type, the reference of padding may not equal `ignore_index`.
-            table = without_padding(table, ignore_index)
-        converted.append(table.cast(schema))
+            converted.append(without_padding(table, ignore_index).cast(schema))
     return pa.concat_tables(converted)
 
 

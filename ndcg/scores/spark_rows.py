@@ -108,13 +108,11 @@ def _lists_by_query(rows: Any) -> Any:
     for name, data_type in rows.dtypes:
         if name == "query":
             continue
-        column = name
-        if name == "document":
-            column, data_type = "cast(document as string)", "string"
-        columns.append(f"{column} as {name}")
+        columns.append(f"cast(document as string) as {name}" if name == "document" else name)
+        type_of_list = "string" if name == "document" else data_type
         has_origin |= name == "origin"
         bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {type_of_list}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
     rows = rows.selectExpr(*columns)
     if not has_origin:

@@ -178,9 +178,9 @@ def comparison_of(
         all_notes += small_slices(results["slices"])
         all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = {}
+    if slices is not None:
+        columns = {system: with_slices(values, slices) for system, values in columns.items()}
     for system, system_columns in columns.items():
-        if slices is not None:
-            system_columns = with_slices(system_columns, slices)
         table = query_table(system_columns)
         names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
         tables[system] = table.select(names)

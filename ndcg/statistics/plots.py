@@ -116,9 +116,8 @@ def plot_slices(
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         marks = []
-        for pair in pairs.values():
-            if pair.system == reference:
-                pair = pair.turned()
+        for ordered in pairs.values():
+            pair = ordered.turned() if ordered.system == reference else ordered
             is_significant = pair.p_holm < SIGNIFICANT
             marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
         queries = pairs[systems[0]].queries

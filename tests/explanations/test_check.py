@@ -381,7 +381,7 @@ def ndcg_at_k(r: Sequence[float], k: int, method: int = 0) -> float:
     ("function", "k", "found"),
     [
         (of_gains, 10, "0 relevance: sklearn"),
-        (lambda gains: of_gains(gains), None, "0 relevance: sklearn"),
+        (lambda gains: of_gains(gains, None), None, "0 relevance: sklearn"),
         (lambda gains, top_k=None: of_gains(gains, top_k), 3, "0 relevance: sklearn"),
         (lambda k, gains: of_gains(gains, k), 10, "0 relevance: sklearn"),
         (ndcg_at_k, 10, "1 relevance: sklearn, equal weights at ranks 1 and 2"),

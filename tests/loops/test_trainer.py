@@ -275,7 +275,11 @@ torch.distributed.destroy_process_group()
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, *launcher, script], env=environment, capture_output=True, text=True
+        [sys.executable, *launcher, script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     expected = by_hand(ndcg, PAIRS[:21], k=10)
@@ -668,9 +672,10 @@ def held(metrics: Any) -> int:
     memory = {}
     for batch in metrics._batches:
         for array in batch.values() if isinstance(batch, dict) else batch:
-            while getattr(array, "base", None) is not None:
-                array = array.base
-            memory[id(array)] = array.nbytes
+            owner = array
+            while getattr(owner, "base", None) is not None:
+                owner = owner.base
+            memory[id(owner)] = owner.nbytes
     return sum(memory.values())
 
 

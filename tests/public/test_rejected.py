@@ -49,7 +49,7 @@ STRANGE_NUMBERS: dict[str, Callable[[], Any]] = {
     "a bfloat16 tensor with a gradient": lambda: (
         torch.tensor([0.5, 1.0]).bfloat16().requires_grad_()
     ),
-    "a lazily negative tensor": lambda: (-torch.tensor([0.5, 1.0]))._neg_view(),
+    "a lazily negative tensor": lambda: torch._neg_view(-torch.tensor([0.5, 1.0])),
     "pandas sparse": lambda: pd.Series(pd.arrays.SparseArray([0.5, 1.0])),
 }
 

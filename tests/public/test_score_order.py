@@ -21,7 +21,7 @@ from sources import by_ids
 
 from ndcg.shell import command_line
 
-RANKINGS = int(os.environ.get("SCORE_ORDER_RANKINGS", 30))
+RANKINGS = int(os.environ.get("SCORE_ORDER_RANKINGS", "30"))
 DEPTH = 6
 HIGHEST = {"int8": -1, "int64": -1, "uint64": 2**64 - 1}  # minus the lowest, for signed
 EACH = {"use_aggregator": False}

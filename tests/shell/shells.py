@@ -101,7 +101,9 @@ def shell(environment: dict[str, str], folder: Path) -> Shell:
 
     def run(script: str) -> subprocess.CompletedProcess[str]:
         command = ["bash", "-c", script]
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        return subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
 
     return run
 
