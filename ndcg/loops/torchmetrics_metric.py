@@ -49,7 +49,7 @@ def restored_metric() -> Any:
 
 
 @cache
-def _metric_class() -> Any:
+def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods of the class
     """Return the class of the metric, created only when torchmetrics is needed."""
     try:
         import torch
