@@ -156,10 +156,15 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
     span = _number_of_lines(text)
     if layout.is_letor:
         text = COMMENT.sub(b"", text)
+    may_have_empty_lines = True
     if layout.is_trec:
-        text = _with_single_spaces(text)
+        text = text.replace(b"\t", b" ")
+        may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
+        if may_have_empty_lines:
+            text = _with_single_spaces(text)
     has_comments = layout.is_trec and _may_have_comments(text, layout)
-    if not has_comments and not _has_empty_lines(text):
+    has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
+    if not has_comments and not has_empty_lines:
         return _PlainLines(text, span, None, problem)
     rows: list[bytes] = []
     numbers: list[int] = []
@@ -213,10 +218,7 @@ def _has_spaces_to_spare(text: bytes) -> bool:
 
 
 def _with_single_spaces(text: bytes) -> bytes:
-    """Return text with one space between the columns in place of tabs, and none around a line."""
-    text = text.replace(b"\t", b" ")
-    if not _has_spaces_to_spare(text):  # as most files have none
-        return text
+    """Return text with one space between the columns, and none around a line."""
     while b"  " in text:
         text = text.replace(b"  ", b" ")
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
