@@ -241,7 +241,7 @@ def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> 
             path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
             return read_upload(str(path), kind, options)
         except ValueError as problem:
-            raise tables.within(problem, name, instead_of=tables.of_file("text")) from None
+            raise tables.within(problem, name, instead_of=tables.place_of_file("text")) from None
 
 
 def _answer(found: Any, per_query: bool) -> dict[str, Any]:

@@ -86,5 +86,5 @@ def named(path: str) -> Iterator[None]:
             text = (isinstance(error, OSError) and error.strerror) or str(error)
             problem = ValueError(text.splitlines()[0])
         raise tables.within(
-            problem, tables.of_file(name), instead_of=tables.of_file(path)
+            problem, tables.place_of_file(name), instead_of=tables.place_of_file(path)
         ) from None

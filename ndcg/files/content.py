@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import pyarrow as pa
 
 from ..inputs.ids import SURROGATE
-from ..measure.messages import InputError, of_file, visible, within
+from ..measure.messages import InputError, place_of_file, visible, within
 
 CHUNK = 1 << 20  # bytes that are parsed at a time: few enough that their memory is reused
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -64,7 +64,7 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read.
 
-    It is an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
+    It is an OSError, as `open` raises, and a ValueError, like all other errors in an argument.
     Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
@@ -111,13 +111,13 @@ def naming_file(path: str) -> Iterator[None]:
         raise FileError(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise InputError(f"{problem}: {_first_line(error)}", of_file(path)) from None
+        raise InputError(f"{problem}: {_first_line(error)}", place_of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
-        raise InputError("nests objects too deep", of_file(path)) from None
+        raise InputError("nests objects too deep", place_of_file(path)) from None
     except InputError as error:
-        raise within(error, of_file(path)) from None
+        raise within(error, place_of_file(path)) from None
     except ValueError as error:
-        raise InputError(_first_line(error), of_file(path)) from None
+        raise InputError(_first_line(error), place_of_file(path)) from None
 
 
 def _first_line(error: Exception) -> str:

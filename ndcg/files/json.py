@@ -135,7 +135,7 @@ def _is_result(value: Any) -> bool:
 
 
 def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
-    """Return the documents to exclude from each query, which may be repeated."""
+    """Return the documents to exclude, by query; they may be repeated."""
     queries = []
     for query, ids in value.items():
         place = f"query {shown_cell(query)}"

@@ -39,7 +39,7 @@ class Layout(NamedTuple):
     delimiter: str
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
-    fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
+    fields: Mapping[str, str] = {}  # the columns by role, if they have names
 
     @property
     def is_trec(self) -> bool:
@@ -167,7 +167,7 @@ def _is_said_to_have_names(path: str, given: str | None) -> bool:
 
 
 def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header, of which each word but the last may end in a comma."""
+    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
     if given == "tsv":
         return "\t"
     if has_commas and ";" not in header:

@@ -46,14 +46,14 @@ class FilePart(NamedTuple):
     counted: str = ""
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
-    fields: Mapping[str, str] = {}  # the field of each role
+    fields: Mapping[str, str] = {}  # the fields by role
     has_values: bool = True  # whether documents have values
 
 
 def parts_in_threads(
     pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
 ) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    """Yield the results of a function for chunks, in order, computed a few chunks ahead."""
     waiting: deque[Future[FilePart]] = deque()
     for chunk in chunks:
         waiting.append(pool.submit(work, chunk))
@@ -182,7 +182,7 @@ def part_of_queries(
 def part_of_cells(
     cells: Mapping[str, Sequence[Any]], numbers: Sequence[int], span: int, names: Names
 ) -> FilePart:
-    """Return rows with a document each, of which the columns are given by role."""
+    """Return rows of one document, from their columns by role."""
     query, document = cells["query"], cells["document"]
     values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
     if names.labels is not None:
@@ -195,7 +195,7 @@ def part_of_cells(
 
 
 def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
-    """Return ids as text, null for those that are neither text nor integers."""
+    """Return ids as text, null for what is neither text nor an integer."""
     if set(map(type, ids)) <= {str}:
         try:
             return pa.array(ids, pa.string())

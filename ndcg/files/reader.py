@@ -6,8 +6,8 @@
 | TREC qrels | `query 0 document relevance`, or `query document relevance` |
 | CSV, TSV | a header with names of columns; also BEIR's qrels, and CSV with semicolons |
 | JSON | `{query: {document: value}}`, `{query: [ids]}`, records, objects with lists of documents |
-| JSON Lines | one of these in each line |
-| Parquet, Arrow | a table with a row for each document or each query; also a folder of Parquet |
+| JSON Lines | a line for each record, query or ranking |
+| Parquet, Arrow | a table with a row for a document or a query; also a folder of Parquet |
 | LETOR | `relevance qid:query feature:value ... # comment`; its scores are in a file, one a line |
 
 The first bytes and the first line determine the format; the name matters only between CSV and
@@ -32,7 +32,7 @@ from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
 from ..inputs.tables import checked_rows, values_by_order
 from ..measure.labels import Labels
-from ..measure.messages import InputError, of_file, warn
+from ..measure.messages import InputError, place_of_file, warn
 from ..measure.options import Options
 from .content import BYTE_ORDER_MARK, NO_LIMITS, Limits, naming_file, shown_cell, unpacked_stream
 from .detection import START, TABLES, check_format, form_of
@@ -114,7 +114,7 @@ def _described(
         counts[part.counted] += part.total
     columns = columns._replace(
         present=None,
-        place_of=lambda row: f"{of_file(path)}: {place(row)}",
+        place_of=lambda row: f"{place_of_file(path)}: {place(row)}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
         form="",
@@ -158,7 +158,7 @@ def read_run(
     columns = read_columns(path, "run", limits, fields, format=format, **options.sides)
     if columns.are_rows:
         problem = "has scores alone; give the file and that of LETOR to compute"
-        raise InputError(problem, of_file(os.fsdecode(path)))
+        raise InputError(problem, place_of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 
@@ -300,7 +300,7 @@ def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
 
 
 def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
-    """Return a part with numbers as ids that go on after those of the parts before."""
+    """Return a part with numbers as ids, counted on from the parts before."""
     numbers = np.arange(part.total)
     if counted == "query":
         numbers = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()

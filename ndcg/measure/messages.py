@@ -60,7 +60,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
 
-def of_file(path: str) -> str:
+def place_of_file(path: str) -> str:
     """Return the path of a file as a place; entry points may write it otherwise."""
     return mark("path", path, said=path)
 

@@ -75,7 +75,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
     if arguments is None and args.command != "check":
-        # In a process of its own, which imports no function of the user.
+        # This is a separate process, and no function of the user runs in it.
         sys.meta_path.insert(0, _WithoutPandas())
     try:
         with interruptible(), warnings.catch_warnings():

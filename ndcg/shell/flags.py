@@ -185,7 +185,7 @@ FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
 SCORING, CRITERIA = "scoring options", "regression criteria"
-# All arguments, by their heading in the help; the first group uses argparse's own heading.
+# All arguments, by their heading in the help; the first group has the heading of argparse.
 ARGUMENTS = {
     "": [
         Argument("qrels", ALL, "relevance judgments"),
@@ -433,7 +433,7 @@ def _count_or_all(text: str) -> int | str:
 
 
 def _orders(text: str) -> str | dict[str, str]:
-    """Return the order of scores, or that of each run, by its name."""
+    """Return the order of scores, or the orders of runs by their names."""
     orders = {}
     for part in text.split(","):
         run, _, order = part.rpartition("=")

@@ -19,7 +19,7 @@ from ..inputs.fields import ROLES, UnknownFieldError, fields_unknown, refuse_unu
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
-from ..measure.messages import of_file, shown, warn, within
+from ..measure.messages import place_of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
@@ -59,7 +59,7 @@ class Sides:
             try:
                 runs[name] = with_ids_of_letor(run, qrels)
             except ValueError as error:
-                raise within(error, of_file(file), instead_of="predictions") from None
+                raise within(error, place_of_file(file), instead_of="predictions") from None
             _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = None
         if args.exclude is not None:
@@ -84,7 +84,7 @@ class Sides:
         return self.report_and_missing(run)[0]
 
     def report_and_missing(self, run: str) -> tuple[Report, NDArray[np.bool_]]:
-        """Return the report on a run, and a mask of its queries: True for those the run lacks."""
+        """Return the report on a run, and a mask of its queries: True if the run lacks it."""
         return report_and_missing(
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
             options=Options.parse(**scoring(self.args)),
@@ -129,7 +129,7 @@ def _read_sides(
                 raise
             saved[name] = error.value
         except UnknownFieldError as error:
-            unknown[of_file(path_of(file))] = error
+            unknown[place_of_file(path_of(file))] = error
     if qrels is None or unknown:
         raise fields_unknown(unknown, are_one=args.qrels in files.values())
     return qrels, columns, saved
@@ -150,7 +150,7 @@ def _order(args: argparse.Namespace, run: str) -> str:
 
 
 def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
-    """Return the columns of a file, which may have names of their own."""
+    """Return the columns of a file, by the names and the format that are given for it."""
     options = scoring(args)
     for name in ("k", "measures", "score_order"):
         options.pop(name, None)
@@ -194,7 +194,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """Return the names of runs: those of their files, or their paths if names repeat or clash."""
+    """Return the names of runs: the names of files, or their paths if names repeat or clash."""
     names = list(map(_name_of, files))
     are_clear = len(set(names)) == len(names) and COLUMNS.isdisjoint(names)
     if not are_clear:

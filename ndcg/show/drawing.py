@@ -32,9 +32,9 @@ def figure_of(
     ax: Any = None,
     figsize: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window and its axes, four in a row; or the user's own axes.
+    """Return a figure without a window and its axes, four in a row; or the user's axes.
 
-    Height and width are those of a panel in inches, `figsize` that of the whole figure.
+    Height and width are the size of a panel in inches, `figsize` the size of the whole figure.
     """
     try:
         from matplotlib.axes import Axes
@@ -100,7 +100,7 @@ def draw_rows(
             # The values share three quarters of the row's height; the rest parts it from the next.
             height = row + ((number + 0.5) / len(marks) - 0.5) * 0.75
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
-    # The legend has marks of its own, since the first row may lack a value.
+    # Marks without a place, only for the legend, since any row may lack a value.
     for number, label in enumerate(labels):
         symbol = SYMBOLS[number % len(SYMBOLS)]
         text = label.replace("$", r"\$")

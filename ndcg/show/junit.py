@@ -21,7 +21,7 @@ class Case(NamedTuple):
 
 
 def junit_of(cases: Sequence[Case]) -> str:
-    """Return the report of a gate, with a test case for each measure and criterion.
+    """Return the report of a gate, with test cases by measure and criterion.
 
     >>> print(junit_of([Case("nDCG@10", FAILURE, "nDCG@10 dropped by 0.2: significant")]))
     <?xml version="1.0" encoding="UTF-8"?>

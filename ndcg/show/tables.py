@@ -99,7 +99,7 @@ def _plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return the rows of a table as their names and, below a name, a line for each cell.
+    """Return the rows of a table as their names and, below a name, its cells as lines.
 
     A row without a name continues the one above.
 
@@ -121,12 +121,12 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the width of each column in characters."""
+    """Return the widths of columns in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
-    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
+    """Return tables as LaTeX tabulars, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
         columns = "l" + "r" * (len(table[0]) - 1)
@@ -186,7 +186,7 @@ def _rich_table(table: Table) -> Any:
 
 
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line with the names of all columns, then a line for each row.
+    r"""Return a line with the names of all columns, then the rows as lines.
 
     Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a
     value is empty.

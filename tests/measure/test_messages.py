@@ -12,7 +12,7 @@ from ndcg.measure.messages import (
     Message,
     in_short,
     mark,
-    of_file,
+    place_of_file,
     raise_unless_of_values,
     renamed,
     shown,
@@ -112,7 +112,8 @@ def test_each_entry_point_words_the_options_of_a_message() -> None:
 
 @pytest.mark.parametrize("text", ["\x0ek\x1f[1]\x0f", "a\x0e"])
 def test_text_of_a_user_is_never_taken_for_a_mark(text: str) -> None:
-    assert str(InputError("is not a file", of_file(text))) == f"{visible(text)}: is not a file"
+    error = InputError("is not a file", place_of_file(text))
+    assert str(error) == f"{visible(text)}: is not a file"
 
 
 @pytest.mark.parametrize("path", sorted(Path("ndcg").rglob("*.py")), ids=str)
