@@ -1,6 +1,7 @@
 """The conventions as data: the page describes them correctly. The libraries are in conformance/."""
 
 import math
+import re
 
 import evaluate
 import pytest
@@ -24,8 +25,13 @@ def test_the_page_describes_the_conventions_correctly(ndcg: evaluate.Metric) -> 
     assert convention_notes() in PAGE, convention_notes()
 
 
-def test_the_card_counts_the_conventions() -> None:
+def test_the_card_the_docs_and_the_page_count_the_conventions() -> None:
     assert f"[conventions of {len(CONVENTIONS)} libraries](docs/conventions.md)" in README
+    pages = [*ROOT.glob("page/*.py"), *ROOT.glob("page/templates/*.html")]
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"), *pages):
+        text = path.read_text(encoding="utf-8")
+        for count in re.findall(r"\b(\d+) (?:libraries|conventions)\b", text):
+            assert int(count) == len(CONVENTIONS), path
 
 
 @pytest.mark.parametrize("name", CONVENTIONS)
