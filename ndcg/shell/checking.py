@@ -82,6 +82,7 @@ def _functions_of(module: Any) -> str:
     names = []
     for name, value in vars(module).items():
         is_defined_here = getattr(value, "__module__", "") == module.__name__
+        # Imported functions and private ones are seldom what is meant.
         if callable(value) and is_defined_here and not name.startswith("_"):
             names.append(name)
     if len(names) > SHOWN_FUNCTIONS:

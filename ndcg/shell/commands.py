@@ -178,6 +178,7 @@ def _score_ideal(args: argparse.Namespace) -> Listing:
     """Return the mean IDCG of judgments, which needs no run."""
     options = Options.parse(**scoring(args))
     flags = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
+    # A mean alone is computed, without intervals, values of queries or slices.
     if options.measures != ("IDCG",) or flags:
         exception = f", not {flags[0]}" if flags else ""
         raise ValueError(f"RUN is missing; only the mean of -m IDCG needs none{exception}")

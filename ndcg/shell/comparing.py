@@ -31,6 +31,7 @@ def compare_runs(args: argparse.Namespace) -> Listing:
     tables = [mean_table(names, means, level, args.places)]
     tables += _tables_of_pairs(comparison, level, args.places)
     tables += query_tables(comparison, worst, args.places)
+    # With --worst, queries take the place of the pairs in the rows of -o tsv and -o jsonl.
     if args.worst is None or worst == 0:
         rows = list(_rows_of_pairs(comparison))
     else:

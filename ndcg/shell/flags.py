@@ -519,6 +519,7 @@ class _CommandParser(_Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Return the arguments, and an empty list of unknown ones."""
+        # argparse's parser of intermixed arguments calls this method, twice.
         if self.is_intermixing:
             return super().parse_known_args(args, namespace)
         known, unknown = self._parse_in_any_order(args, namespace)

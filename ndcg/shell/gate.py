@@ -84,6 +84,7 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
         problem = "must be above 0.5, since the interval of a gate is one-sided"
         raise ValueError(f"--confidence {problem}; got {args.confidence:g}")
     options = Options.parse(**scoring(args))
+    # A mean of DCG may drop further, so that the gate may still fail.
     if criteria.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
         hint = "give a smaller value, such as 0.01"
@@ -275,7 +276,7 @@ def _case(row: Row) -> Case:
     if not row["regression"]:
         return Case(row["measure"], PASSED, verdict)
     p = p_text(row["p_holm"])
-    if not p.startswith("<"):
+    if not p.startswith("<"):  # as <0.0001 does
         p = f"= {p}"
     return Case(row["measure"], FAILURE, f"{verdict}, p {p}")
 

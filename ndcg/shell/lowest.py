@@ -27,6 +27,7 @@ def lowest_queries(
     cutoff = name.partition("@")[2]
     k = int(cutoff) if cutoff else None
     lowest = {row["query"]: row[name] for row in report.lowest(n).to_pylist()}
+    # The ranks of documents are the same for all measures.
     options = {**sides.shared, "k": k}
     options.pop("measures", None)
     ranked: dict[str, list[Row]] = {query: [] for query in lowest}
@@ -65,7 +66,7 @@ def lowest_queries(
 
 
 def _is_relevant(row: Row) -> bool:
-    return (row["relevance"] or 0) > 0
+    return (row["relevance"] or 0) > 0  # None is unjudged
 
 
 def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:

@@ -58,8 +58,9 @@ class Listing(Readable):
         """Return Rich tables for a terminal, else plain text; without tables only the signature."""
         if not (self.cells or self.sentences):
             return visible(self.signature)
+        # A file or a pipe gets text that does not depend on the width of a terminal.
         if sys.stdout.isatty():
-            with suppress(ImportError):
+            with suppress(ImportError):  # Rich is an extra
                 return rich_of(self)
         return str(self)
 

@@ -100,6 +100,7 @@ def _refuse_two_standard_inputs(args: argparse.Namespace, files: Sequence[str]) 
     if by is not None:
         read.append(file_and_column(by)[0])
     streams = [file for file in read if file in ("-", STANDARD_INPUT)]
+    # The second reader would find the stream at its end.
     if len(streams) > 1:
         problem = "standard input, -, can be read only once"
         raise ValueError(f"{problem}; give the other files by their names")
@@ -152,6 +153,7 @@ def _order(args: argparse.Namespace, run: str) -> str:
 def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
     """Return the columns of a file, by the names and the format that are given for it."""
     options = scoring(args)
+    # Reading depends on neither cutoffs nor measures, and runs may differ in their orders.
     for name in ("k", "measures", "score_order"):
         options.pop(name, None)
     sides = {**Options.parse(k=1, **options).sides, "score_order": order}

@@ -21,6 +21,7 @@ def checked_threshold(args: argparse.Namespace) -> float:
     if not is_real(least) or not 0 < least < math.inf:
         raise ValueError(f"--at-least must be a number above 0, such as 0.6; got {shown(least)}")
     options = Options.parse(**scoring(args))
+    # The other measures have no upper bound.
     if least > 1 and any(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate would always fail"
         raise ValueError(f"--at-least {least:g}: {problem}; give a smaller value, such as 0.6")
@@ -77,6 +78,7 @@ def _mean_in_words(row: Row, least: float, level: str) -> str:
     """Return a mean with its interval, with as many digits as tell it from the least to pass."""
     mean = number_text(row["run"])
     if row["too_low"] and float(mean) >= least:
+        # Rounded, the mean would be the least that passes.
         mean = _digits(row["run"])
     if math.isnan(row["low"]):
         return f"{mean} (a single query has no interval)"

@@ -202,6 +202,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _tsv_cell(value: Any) -> str:
+    # An empty cell is a missing value for most readers of TSV, nan only for some.
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).translate(TSV_ESCAPES)
@@ -320,5 +321,6 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
     """
+    # A cell of a table is one line.
     escaped = re.sub(r"[\\`*_{}\[\]<>#|~$&]", r"\\\g<0>", text)
     return " ".join(escaped.split())
