@@ -108,7 +108,7 @@ def _lists_by_query(rows: Any) -> Any:
     for name, data_type in rows.dtypes:
         if name == "query":
             continue
-        columns.append(f"cast(document as string) as {name}" if name == "document" else name)
+        columns.append("cast(document as string) as document" if name == "document" else name)
         type_of_list = "string" if name == "document" else data_type
         has_origin |= name == "origin"
         bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
