@@ -857,7 +857,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
 
-def of_file(path: str) -> str:
+def place_of_file(path: str) -> str:
     """Return the path of a file as a place; entry points may write it otherwise."""
     return mark("path", path, said=path)
 
@@ -962,9 +962,10 @@ def visible(text: str) -> str:
         return text
     characters = []
     for character in text:
-        if not character.isprintable():
-            character = character.encode("unicode_escape").decode()
-        characters.append(character)
+        if character.isprintable():
+            characters.append(character)
+        else:
+            characters.append(character.encode("unicode_escape").decode())
     return "".join(characters)
 
 
@@ -2858,6 +2859,7 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
         return {name: without_nan(item, instead) for name, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
         return [without_nan(item, instead) for item in value]
+    # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
     if value is None or isinstance(value, (str, bool)) or is_real(value):
@@ -2871,7 +2873,14 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
 LARGE = 1e15
 CONTROLS = [*range(0x20), *range(0x7F, 0xA0)]  # characters that move the cursor, or worse
 TSV_ESCAPES = {code: repr(chr(code))[1:-1] for code in (*CONTROLS, ord("\\"))}
-LATEX_SPECIAL = {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+LATEX_ESCAPES = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": "\\textbackslash{}",
+        "~": "\\textasciitilde{}",
+        "^": "\\textasciicircum{}",
+    }
+)
 
 Table = list[list[str]]  # the header first
 
@@ -2921,16 +2930,20 @@ class Readable:
         """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
-            lines = ["".join(f"<th>{html.escape(cell)}</th>" for cell in header)]
+            lines = [_html_row(header, "th")]
             for row in rows:
-                lines.append("".join(f"<td>{html.escape(cell)}</td>" for cell in row))
-            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
+                lines.append(_html_row(row, "td"))
+            parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
         if self.signature:
             signature = html.escape(visible(self.signature))
             parts.append(f"<p>Signature: <code>{signature}</code></p>")
         return "".join(parts)
+
+
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _show_tables_plain(table: Table) -> str:
@@ -2944,7 +2957,7 @@ def _show_tables_plain(table: Table) -> str:
 
 
 def _records(table: Table) -> str:
-    """Return each row of a table as its name and, below it, a line for each of its cells.
+    """Return the rows of a table as their names and, below a name, its cells as lines.
 
     A row without a name continues the one above.
 
@@ -2966,17 +2979,16 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the width of each column in characters."""
+    """Return the widths of columns in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
 def latex_of(result: Readable) -> str:
-    """Return a LaTeX tabular for each table, after comments with the remarks and the signature."""
+    """Return tables as LaTeX tabulars, after comments with the remarks and the signature."""
     lines = [f"% {remark}" for remark in (*result.remarks(), visible(result.signature))]
     for table in result.tables():
-        lines += tabular(
-            "l" + "r" * (len(table[0]) - 1), [list(map(latex_text, row)) for row in table]
-        )
+        columns = "l" + "r" * (len(table[0]) - 1)
+        lines += tabular(columns, [list(map(latex_text, row)) for row in table])
     return "\n".join(lines)
 
 
@@ -2995,9 +3007,7 @@ def rich_of(result: Readable) -> str:
     Raises:
         ImportError: Rich is missing.
     """
-    from rich import box
     from rich.console import Console
-    from rich.table import Table as RichTable
     from rich.text import Text
 
     console = Console(highlight=False)
@@ -3005,27 +3015,36 @@ def rich_of(result: Readable) -> str:
         for table in result.tables():
             first, *others = _widths(table)
             padding = RICH_PADDING * len(table[0])
-            if min(first, FOLDED) + sum(others) + padding > console.width:
-                fits = first + sum(others) + 2 * len(others) <= console.width
-                text = _show_tables_plain(table) if fits else _records(table)
-                console.print(Text(f"{text}\n"), soft_wrap=True)
+            # Rich folds the first column, and would cut off numbers.
+            if min(first, FOLDED) + sum(others) + padding <= console.width:
+                console.print(_rich_table(table))
                 continue
-            (name, *headings), *rows = table
-            rich_table = RichTable(box=box.SIMPLE_HEAD)
-            rich_table.add_column(Text(name), overflow="fold")
-            for heading in headings:
-                rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
-            for row in rows:
-                rich_table.add_row(*map(Text, row))
-            console.print(rich_table)
+            fits = first + sum(others) + 2 * len(others) <= console.width
+            text = _show_tables_plain(table) if fits else _records(table)
+            console.print(Text(f"{text}\n"), soft_wrap=True)
         for sentence in _sentences(result):
             is_to_copy = not sentence.endswith(".")  # such as a signature: must not be wrapped
             console.print(Text(sentence), soft_wrap=is_to_copy)
     return captured.get().rstrip("\n")
 
 
+def _rich_table(table: Table) -> Any:
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    (name, *headings), *rows = table
+    rich_table = RichTable(box=box.SIMPLE_HEAD)
+    rich_table.add_column(Text(name), overflow="fold")
+    for heading in headings:
+        rich_table.add_column(Text(heading), justify="right", overflow="fold", no_wrap=True)
+    for row in rows:
+        rich_table.add_row(*map(Text, row))
+    return rich_table
+
+
 def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return a line with the names of all columns, then a line for each row.
+    r"""Return a line with the names of all columns, then the rows as lines.
 
     Control characters are escaped, so that `cut` and `sort` find the columns. A cell without a
     value is empty.
@@ -3041,6 +3060,7 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _tsv_cell(value: Any) -> str:
+    # An empty cell is a missing value for most readers of TSV, nan only for some.
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     return str(value).translate(TSV_ESCAPES)
@@ -3150,12 +3170,7 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("50%_of $x$"))
     50\%\_of \$x\$
     """
-    characters = []
-    for character in text:
-        if character in "&%$#_{}":
-            character = "\\" + character
-        characters.append(LATEX_SPECIAL.get(character, character))
-    return "".join(characters)
+    return text.translate(LATEX_ESCAPES)
 
 
 def markdown_text(text: str) -> str:
@@ -3164,6 +3179,7 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text("<b>|_&"))
     \<b\>\|\_\&
     """
+    # A cell of a table is one line.
     escaped = re.sub(r"[\\`*_{}\[\]<>#|~$&]", r"\\\g<0>", text)
     return " ".join(escaped.split())
 
@@ -10106,7 +10122,7 @@ NO_LIMITS = Limits()
 class FileError(OSError, ValueError):
     """A file cannot be read.
 
-    It is an OSError, like those of `open`, and a ValueError, like all other errors in an argument.
+    It is an OSError, as `open` raises, and a ValueError, like all other errors in an argument.
     Its `argument` names the file, with a colon; it is empty in functions that read one file.
 
     >>> print(FileError(21, "Is a directory", "runs"))
@@ -10153,13 +10169,13 @@ def naming_file(path: str) -> Iterator[None]:
         raise FileError(error.errno, problem, path) from None
     except pa.ArrowException as error:
         problem = "cannot be read, so it may be damaged or cut short"
-        raise InputError(f"{problem}: {_first_line(error)}", of_file(path)) from None
+        raise InputError(f"{problem}: {_first_line(error)}", place_of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
-        raise InputError("nests objects too deep", of_file(path)) from None
+        raise InputError("nests objects too deep", place_of_file(path)) from None
     except InputError as error:
-        raise within(error, of_file(path)) from None
+        raise within(error, place_of_file(path)) from None
     except ValueError as error:
-        raise InputError(_first_line(error), of_file(path)) from None
+        raise InputError(_first_line(error), place_of_file(path)) from None
 
 
 def _first_line(error: Exception) -> str:
@@ -10328,6 +10344,11 @@ def _long_integer(text: bytes) -> ValueError:
 # Words
 
 
+def columns_text(count: int) -> str:
+    """Return a number of columns in words."""
+    return "1 column" if count == 1 else f"{count} columns"
+
+
 def shown_cell(cell: Any) -> str:
     """Return a cell as a message shows it, shortened if it is long."""
     if isinstance(cell, bytes):
@@ -10418,7 +10439,7 @@ def _refuse_other_files(start: bytes, path: str) -> None:
         raise ValueError(YAML)
 
 
-# ndcg/files/cells.py: Read small files, such as the slice or the value of each query: a table, JSON, or lines.
+# ndcg/files/cells.py: Read small files, such as the slices or the values of queries: a table, JSON, or lines.
 
 class Line(NamedTuple):
     """A line of a small file of text."""
@@ -10459,10 +10480,11 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     try:
         for row in reader:
+            cells = row
             if delimiter == " ":
                 # Several spaces, as in aligned columns, are one delimiter.
-                row = list(filter(None, row))
-            cells = list(map(str.strip, row))
+                cells = list(filter(None, row))
+            cells = list(map(str.strip, cells))
             if any(cells):
                 yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
     except csv.Error as error:
@@ -10494,7 +10516,7 @@ def _value(content: bytes, line: int | None = None) -> Any:
         raise ValueError(f"line {line or error.lineno}: not JSON: {error.msg}") from None
 
 
-# ndcg/files/groups.py: Read the slice of each query, such as its language, from a file or from a column of qrels.
+# ndcg/files/groups.py: Read the slices of queries, such as their languages, from a file or from a column of qrels.
 
 STANDARD_INPUT = "/dev/stdin"
 
@@ -10532,7 +10554,7 @@ def read_groups(
     query: str | None = None,
     limits: Limits = NO_LIMITS,
 ) -> dict[str, Any]:
-    """Return the slice of each query, by its id; None for an empty cell.
+    """Return the slices of queries by their ids; None for an empty cell.
 
     They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
     Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
@@ -10576,7 +10598,7 @@ def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[st
         return content
     if set(map(type, content)) <= {dict}:
         return pa.Table.from_pylist(content)
-    return pa.table({})  # other values have no columns, so the column of queries is lacking
+    return pa.table({})  # other values have no columns, and so none of queries
 
 
 def _files_groups_chosen(
@@ -10593,18 +10615,18 @@ def _files_groups_chosen(
     has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
     if column is None:
         if len(others) != 1:
-            example = others[0] if others else "language"
+            example = next(iter(others), "language")
             raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
         column = others[0]
-    elif column not in others:
-        if file is None:
-            raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+    if column not in others and file is None:
+        raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
+    if column not in others:
         raise ValueError(f"{has}, but not {shown(column)}")
     return table[queries].cast(pa.string()), table[column]
 
 
 def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the slice of each query, from rows in which queries may repeat."""
+    """Return the slices of queries, from rows in which queries may repeat."""
     slices: dict[str, Any] = {}
     rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
     for row, (query, value) in enumerate(rows):
@@ -10621,7 +10643,7 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     rows: list[list[str]] = []
     for line in lines:
         if rows and len(line.cells) != len(rows[0]):
-            problem = f"{_files_groups_columns(len(line.cells))}; the first line has {len(rows[0])}"
+            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
             raise ValueError(f"line {line.number}: {problem}")
         rows.append(line.cells)
     if not rows:
@@ -10632,17 +10654,13 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     elif len(header) == 2:
         header = [queries[0], "slice"]
     else:
-        problem = f"line 1: {_files_groups_columns(len(header))}, none of which is called a query"
+        problem = f"line 1: {columns_text(len(header))}, none of which is called a query"
         hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
         raise ValueError(f"{problem}; {hint}")
     columns = []
     for position in range(len(header)):
         columns.append(_typed([row[position] for row in rows]))
     return pa.table(columns, header)
-
-
-def _files_groups_columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
 
 
 def _typed(cells: Sequence[str]) -> pa.Array:
@@ -10655,8 +10673,9 @@ def _typed(cells: Sequence[str]) -> pa.Array:
         numbers = text.cast(pa.int64())
     except pa.ArrowInvalid:
         return text
-    # A cell such as 007 is text.
-    return numbers if numbers.cast(pa.string()).equals(text) else text
+    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
+        return text
+    return numbers
 
 
 # ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong.
@@ -10679,25 +10698,25 @@ class FilePart(NamedTuple):
 
     table: pa.Table  # the columns query, document and value
     span: int  # the number of lines, rows or records of the file in this part
-    # the number of each row among these, and of the next one; None if every line is a row
+    # the number of every row among these, and of the next one; None if every line is a row
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are each in one list, with their numbers: no other list may be
-    # of the same query
+    # the queries whose documents are in one list, with their numbers: no other list may be of the
+    # same query
     lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
-    fields: Mapping[str, str] = {}  # the field of each role
+    fields: Mapping[str, str] = {}  # the fields by role
     has_values: bool = True  # whether documents have values
 
 
 def parts_in_threads(
     pool: ThreadPoolExecutor, work: Callable[[bytes], FilePart], chunks: Iterable[bytes]
 ) -> Iterator[FilePart]:
-    """Yield the result of a function for each chunk, in order, computed a few chunks ahead."""
+    """Yield the results of a function for chunks, in order, computed a few chunks ahead."""
     waiting: deque[Future[FilePart]] = deque()
     for chunk in chunks:
         waiting.append(pool.submit(work, chunk))
@@ -10758,7 +10777,9 @@ def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
 def fault_of(value: Any, kind: str, labels: Labels | None, seen: Iterable[Any]) -> str:
     """Return why a value is refused; for text in place of a relevance, also what to write."""
     if isinstance(value, (int, float)):
-        return "is not finite" if value - value != 0 else "has more digits than float64 holds"
+        if value - value != 0:  # inf and nan, but no integer, however large
+            return "is not finite"
+        return "has more digits than float64 holds"
     if not isinstance(value, str):
         return "is not a number"
     if DECIMAL_COMMA.fullmatch(value):
@@ -10787,17 +10808,24 @@ def part_of_queries(
 ) -> FilePart:
     """Return the documents of queries as rows, and the error in the line of the next number."""
     are_counted = len(queries) > 0 and queries[0].query is None
-    ids = [number if item.query is None else item.query for number, item in enumerate(queries)]
-    lengths = [len(item.documents) for item in queries]
+    ids: list[Any] = []
+    lists: list[tuple[str, int]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
+        ids.append(item.query)
         documents.extend(item.documents)
         values.extend(item.documents.values())
+        if item.are_listed:
+            lists.append((str(item.query), item.number))
+    if are_counted:
+        ids = list(range(len(queries)))
+        lists = []
     if names.labels is not None:
         values = names.labels.numbers(values)
-    rows = np.repeat(np.arange(len(queries)), lengths)
+    rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
     numbers = np.array([item.number for item in queries], np.int64)[rows]
+    # Ids are made text once for every query, and not for every document.
     texts = pc.dictionary_encode(texts_of_ids(ids))
     query = pa.DictionaryArray.from_arrays(texts.indices.take(pa.array(rows)), texts.dictionary)
     part = FilePart(
@@ -10805,12 +10833,10 @@ def part_of_queries(
         span,
         np.append(numbers, next_number),
         problem,
-        lists=[(str(item.query), item.number) for item in queries if item.are_listed],
-        counted="query" if are_counted else "",
-        total=len(queries) if are_counted else 0,
+        lists=lists,
     )
     if are_counted:
-        part = part._replace(lists=())
+        part = part._replace(counted="query", total=len(queries))
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
     )
@@ -10819,7 +10845,7 @@ def part_of_queries(
 def part_of_cells(
     cells: Mapping[str, Sequence[Any]], numbers: Sequence[int], span: int, names: Names
 ) -> FilePart:
-    """Return rows with a document each, of which the columns are given by role."""
+    """Return rows of one document, from their columns by role."""
     query, document = cells["query"], cells["document"]
     values = list(map(as_number, cells.get(names.value, [1.0] * len(query))))
     if names.labels is not None:
@@ -10832,7 +10858,7 @@ def part_of_cells(
 
 
 def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
-    """Return ids as text, null for those that are neither text nor integers."""
+    """Return ids as text, null for what is neither text nor an integer."""
     if set(map(type, ids)) <= {str}:
         try:
             return pa.array(ids, pa.string())
@@ -10859,17 +10885,24 @@ def _float(value: Any) -> float:
     """Return a number as a float; nan for other values and for an integer that would be rounded."""
     if isinstance(value, Decimal):
         value = whole_or_float(value)
-    if not isinstance(value, (int, float)) or not -(2**1023) < value < 2**1023:
+    if not isinstance(value, (int, float)):
         return NO_NUMBER
-    return float(value) if value == float(value) else NO_NUMBER
+    # Larger integers cannot be floats at all.
+    if not -(2**1023) < value < 2**1023 or value != float(value):
+        return NO_NUMBER
+    return float(value)
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
-    """Return text with the number of each label in place of it, and numbers as Python's."""
-    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    packed = whole.dictionary_encode()
+    """Return text with the numbers of labels in their place, and numbers as Python's."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    packed = cells.dictionary_encode()
     texts = packed.dictionary.to_pylist()
-    numbers = map(as_number, texts) if labels is None else labels.numbers(texts)
+    if labels is None:
+        numbers = list(map(as_number, texts))
+    else:
+        numbers = labels.numbers(texts)
     written = [None if number is None else str(number) for number in numbers]
     return pa.array(written, pa.string()).take(packed.indices)
 
@@ -10881,12 +10914,13 @@ def from_json(
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
     chunks = line_chunks(stream, math.inf)
-    head = next(chunks) + next(chunks, b"")  # a last line without its end is a chunk of its own
+    head = next(chunks) + next(chunks, b"")  # a last line without its end is another chunk
     if request.format != "json" and _are_lines(head):
         values = _first_values(head)
-        kind = next((kind_of(value, request.names) for value in values if value), "lists")
+        kind = _kind_of_first(values, request.names)
         reader = ValueReader(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        # Lines are counted from 1.
         return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
     try:
         value = parse_json(head + b"".join(chunks))
@@ -10895,20 +10929,35 @@ def from_json(
         raise ValueError(f"{place}: not JSON: {error.msg}") from None
     if _is_saved(value):
         raise SavedResultError(value)
-    unit, values = "", [value]
+    unit, part = _part_of_value(value, request)
+    return unit, iter([part])
+
+
+def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
+    """Return the unit of places in one value, which holds all rows, and the rows."""
     frame = table_of("", value, request.names)
     if frame is not None:
-        unit, values = "row {} (from 0)", rows_of_frame(frame)
+        values, unit = rows_of_frame(frame), "row {} (from 0)"
     elif isinstance(value, list):
-        unit, values = "record {} (from 0)", value
+        values, unit = value, "record {} (from 0)"
+    else:
+        values, unit = [value], ""
     request.limits.check("rows", len(values))
     is_whole = isinstance(value, dict) and frame is None
     if is_whole:
         kind = kind_of_whole(value, request.names)
     else:
-        kind = next((kind_of(row, request.names) for row in values if row), "lists")
+        kind = _kind_of_first(values, request.names)
     reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    return unit, iter([reader.part_of_values(list(enumerate(values)), len(values))])
+    return unit, reader.part_of_values(list(enumerate(values)), len(values))
+
+
+def _kind_of_first(values: Sequence[Any], names: Names) -> str:
+    """Return the kind of the first value that is not empty, which all others must be of."""
+    for value in values:
+        if value:
+            return kind_of(value, names)
+    return "lists"
 
 
 def _are_lines(head: bytes) -> bool:
@@ -10926,14 +10975,13 @@ def _are_lines(head: bytes) -> bool:
 def _first_values(head: bytes) -> list[Any]:
     """Return the values in the first lines up to a faulty one, where parsing raises the error."""
     values: list[Any] = []
-    for line in head.split(b"\n"):
+    for line in filter(bytes.strip, head.split(b"\n")):
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError):
+            break
         if len(values) == LOOKED_AT:
             break
-        if line.strip():
-            try:
-                values.append(json.loads(line))
-            except (ValueError, RecursionError):
-                break
     return values
 
 
@@ -10947,6 +10995,7 @@ def _is_saved(value: Any) -> bool:
 
 
 def _is_result(value: Any) -> bool:
+    """Return whether a value is a result of `to_dict`, by two of its names."""
     if not isinstance(value, dict):
         return False
     return isinstance(value.get("signature"), str) and isinstance(value.get("scores"), dict)
@@ -10956,7 +11005,7 @@ def _is_result(value: Any) -> bool:
 
 
 def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
-    """Return the documents to exclude from each query, which may be repeated."""
+    """Return the documents to exclude, by query; they may be repeated."""
     queries = []
     for query, ids in value.items():
         place = f"query {shown_cell(query)}"
@@ -10997,7 +11046,9 @@ class ValueReader:
         is_whole: bool = False,
     ) -> None:
         names = request.names
-        self.names, self.container, self.kind = names, form, kind
+        self.names = names
+        self.container = form
+        self.kind = kind
         self.objects: ObjectReader | None = None
         self.rows: RowReader | None = None
         alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
@@ -11009,13 +11060,18 @@ class ValueReader:
         elif kind == "responses":
             self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
         elif names.kind == "exclude":
-            pass  # whose documents have no values, and may be repeated
+            pass  # these documents have no values, and may be repeated: `_excluded` reads them
         elif kind == "queries":
             self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
         else:
             self.rows = RowReader(alike, names)
+        # Objects that are rows of one document; else values hold all documents of a query.
+        self.records: ObjectReader | None = None
+        if self.objects is not None and self.objects.are_rows:
+            self.records = self.objects
 
     def _described(self, part: FilePart) -> FilePart:
+        """Return a part with what `preview` says about it."""
         reader = self.rows if self.objects is None else self.objects
         if reader is None:
             return part._replace(form=f"{self.container}: lists of ids")
@@ -11035,18 +11091,17 @@ class ValueReader:
             return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
-        problem, number = "", len(lines)
-        for at, line in enumerate(lines):
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
             try:
-                if line.strip():
-                    values.append((at, parse_json(line)))
+                values.append((number, parse_json(line)))
             except json.JSONDecodeError as error:
-                problem, number = f"not JSON: {error.msg}, at column {error.colno}", at
+                problem = f"not JSON: {error.msg}, at column {error.colno}"
+                return self.part_of_values(values, len(lines), number, problem)
             except ValueError as error:
-                problem, number = marked(error), at
-            if problem:
-                break
-        return self.part_of_values(values, len(lines), number, problem)
+                return self.part_of_values(values, len(lines), number, marked(error))
+        return self.part_of_values(values, len(lines))
 
     def _plain_records(self, text: bytes) -> FilePart | None:
         """Return the rows of flat objects, read by Arrow; None if one is not plain."""
@@ -11069,8 +11124,10 @@ class ValueReader:
             return None  # reading the lines one by one raises the error
         table = id_table(*(parsed[name].combine_chunks() for name in columns))
         value = table["value"]
+        # Arrow skips empty lines, and an object may go on in the next line.
         if len(value) != lines or value.null_count or faulty_rows(table).any():
             return None
+        # Arrow rounds larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
             return None
         return FilePart(table, lines)
@@ -11085,30 +11142,40 @@ class ValueReader:
             number = span
         rows: list[tuple[int, Any]] = []
         queries: list[QueryDocuments] = []
-        for at, value in values:
+        for position, value in values:
             try:
                 self._refuse_other_kind(value)
-                if self.objects is None or not self.objects.are_rows:
-                    queries += self._queries(at, value)
-                elif self.kind == "responses":
-                    rows += [(at, row) for row in self.objects.within(list(value.values()))]
+                if self.records is None:
+                    queries += self._queries(position, value)
                 else:
-                    for row in self.objects.within([value]):
-                        _check_fields(row, self.objects)
-                        rows.append((at, row))
+                    for row in self._rows(value, self.records):
+                        rows.append((position, row))
             except ValueError as error:
-                problem, number = _without_position(error), at
+                problem, number = _without_position(error), position
                 break
-        if self.objects is None or not self.objects.are_rows:
+        if self.records is None:
             part = part_of_queries(queries, span, self.names, number, problem)
             return self._described(part)
-        cells = self.objects.rows([row for _, row in rows])
+        cells = self.records.rows([row for _, row in rows])
         if self.kind == "responses":
             cells = {"query": list(values[0][1]), **cells}
-        part = part_of_cells(cells, [*(at for at, _ in rows), number], span, self.names)
-        return self._described(part if part.problem else part._replace(problem=problem))
+        numbers = [position for position, _ in rows]
+        part = part_of_cells(cells, [*numbers, number], span, self.names)
+        if not part.problem:
+            part = part._replace(problem=problem)
+        return self._described(part)
+
+    def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
+        """Yield the rows in an object, or in all objects by their queries."""
+        if self.kind == "responses":
+            yield from records.within(list(value.values()))
+            return
+        for row in records.within([value]):
+            _check_fields(row, records)
+            yield row
 
     def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value that is unlike the first ones."""
         if not isinstance(value, (dict, list)):
             raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
         if not isinstance(value, CONTAINERS[self.kind]):
@@ -11116,26 +11183,32 @@ class ValueReader:
             raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
 
     def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        if self.objects is not None and self.kind == "responses":
-            objects = [{} if row is None else row for row in value.values()]
-            return [
-                QueryDocuments(number, query, documents)
-                for query, documents in self.objects.queries(objects, list(value))
-            ]
+        """Return the documents of the queries in a value, which has this number in the file."""
         if self.objects is not None:
-            has_ids = self.objects.roles.query is not None
-            return [
-                QueryDocuments(number, query if has_ids else None, documents)
-                for query, documents in self.objects.queries([value])
-            ]
+            return self._queries_of_objects(number, value, self.objects)
         if self.rows is None:
             return _excluded(number, value)
         if self.kind != "queries":
             return [QueryDocuments(number, None, self.rows.documents(number, value))]
-        return [
-            QueryDocuments(number, query, self.rows.documents(query, [] if row is None else row))
-            for query, row in value.items()
-        ]
+        queries = []
+        for query, row in value.items():
+            documents = self.rows.documents(query, [] if row is None else row)
+            queries.append(QueryDocuments(number, query, documents))
+        return queries
+
+    def _queries_of_objects(
+        self, number: int, value: Any, objects: ObjectReader
+    ) -> list[QueryDocuments]:
+        """Return the documents in an object, which is a query, or in objects by their queries."""
+        if self.kind == "responses":
+            responses = [{} if row is None else row for row in value.values()]
+            by_query = objects.queries(responses, list(value))
+        else:
+            by_query = objects.queries([value])
+        queries = [QueryDocuments(number, query, documents) for query, documents in by_query]
+        if self.kind != "responses" and objects.roles.query is None:
+            return [query._replace(query=None) for query in queries]
+        return queries
 
 
 CONTAINERS: dict[str, type] = {
@@ -11148,19 +11221,23 @@ CONTAINERS: dict[str, type] = {
 
 
 def kind_of(value: Any, names: Names) -> str:
-    """Return the kind of one of several values, each of which is a query, a row or a mapping."""
+    """Return the kind of one of several values: a query, a row or a mapping."""
     if not isinstance(value, dict):
         return "lists"
     if are_queries(value, names):
         return "queries"
-    return "rankings" if is_ranking(value, names) else "objects"
+    if is_ranking(value, names):
+        return "rankings"
+    return "objects"
 
 
 def kind_of_whole(value: dict[str, Any], names: Names) -> str:
     """Return the kind of an object that holds all queries."""
     if is_single_object(value, names):
         return "objects"
-    return "responses" if are_responses(value) else "queries"
+    if are_responses(value):
+        return "responses"
+    return "queries"
 
 
 def _without_position(error: ValueError) -> str:
@@ -11247,7 +11324,7 @@ class Layout(NamedTuple):
     delimiter: str
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
-    fields: Mapping[str, str] = {}  # the column of each role, if the columns have names
+    fields: Mapping[str, str] = {}  # the columns by role, if they have names
 
     @property
     def is_trec(self) -> bool:
@@ -11335,36 +11412,47 @@ def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterat
 
 def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
     """Return the layout of a file with this first line, and these rows after it."""
-    kind, given = request.names.kind, request.format
+    kind = request.names.kind
     standard = LAYOUTS[kind]
     if any(mark in line for mark in NO_TEXT):
         return standard[0]  # the line itself is refused later, not its columns
-    if given in (None, "letor") and is_row_of_letor(line, kind):
+    if request.format in (None, "letor") and is_row_of_letor(line, kind):
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
     fitting = []
     if not has_commas:
         fitting = [layout for layout in standard if layout.fits(cells)]
-    if given is None:
+    trec = next(iter(fitting), standard[0])
+    if request.format == "trec":
+        return trec
+    if request.format is None:
+        # A number where the value belongs tells TREC; pairs of ids have none.
         for layout in fitting:
             if len(layout.at) > 2 and layout.is_row(cells):
                 return layout
-    if given != "trec":
-        header = line.decode("utf-8", "replace")
-        delimiter = _delimiter(header, has_commas, given)
-        names = _names_in(header, delimiter)
-        _refuse_spaces_between_names(names, cells)
-        is_table = given in ("csv", "tsv") or NAMED_TABLE.search(os.path.basename(path).lower())
-        # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
-        has_names = len(names) > 1 or not fitting
-        if are_names_of_fields(names) or has_commas or (is_table and has_names):
-            return _named_layout(names, rows, delimiter, request)
-    return fitting[0] if fitting else standard[0]
+    header = line.decode("utf-8", "replace")
+    delimiter = _delimiter(header, has_commas, request.format)
+    names = _names_in(header, delimiter)
+    _refuse_spaces_between_names(names, cells)
+    # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
+    has_names = len(names) > 1 or not fitting
+    if has_names and _is_said_to_have_names(path, request.format):
+        return _named_layout(names, rows, delimiter, request)
+    if has_commas or are_names_of_fields(names):
+        return _named_layout(names, rows, delimiter, request)
+    return trec
+
+
+def _is_said_to_have_names(path: str, given: str | None) -> bool:
+    """Return whether the format, or the name of the file, says that it is CSV or TSV."""
+    if given in ("csv", "tsv"):
+        return True
+    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
 
 
 def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header, of which each word but the last may end in a comma."""
+    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
     if given == "tsv":
         return "\t"
     if has_commas and ";" not in header:
@@ -11404,7 +11492,7 @@ def _named_layout(
 
 def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
-    if any(name in names for name in request.names.given_names) or are_names_of_fields(names):
+    if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
@@ -11424,13 +11512,11 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
     if layout is RUN:
-        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+        rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        ascending = request.names.ascending
-        return _ranks_of_trec(rows, ascending)
+        return _ranks_of_trec(rows, request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
-        rows = [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
-        _refuse_no_qrels(rows)
+        _refuse_no_qrels(_rows_of_trec(lines, layout))
         return ""
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
@@ -11445,11 +11531,18 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
 
 
+def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
+    """Return the cells of the lines that are rows."""
+    return [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
+
+
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
     """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
     for row in rows:
-        has_more = len(row) > len(RUN.names)
-        if has_more and not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+        if len(row) <= len(RUN.names):
+            continue
+        # With a space in an id, the score is still the last but one.
+        if not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
             line = shown_cell(b" ".join(row))
             problem = f"the line {line} has no rank in its fourth column"
             raise ValueError(f"{problem}; replace the spaces in ids")
@@ -11467,20 +11560,20 @@ def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
-    """Raise an error for lines whose last number is a time, or counts from 1 in each query."""
+    """Raise an error for lines whose last number is a time, or counts from 1 in every query."""
     iterations = {row[1] for row in rows}
-    if iterations <= {b"0", b"Q0"}:  # those that qrels have
+    if iterations <= {b"0", b"Q0"}:  # as qrels have them
         return
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
         raise ValueError(f"{problem}; {RATINGS}")
-    by_query: dict[bytes, list[bytes]] = {}
+    numbers_by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
-        by_query.setdefault(row[0], []).append(row[-1])
-    if max(map(len, by_query.values())) <= 3:
+        numbers_by_query.setdefault(row[0], []).append(row[-1])
+    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
         return
-    for numbers in by_query.values():
+    for numbers in numbers_by_query.values():
         if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
             return
     problem = f"the line {line} ends in a rank where qrels have the relevance"
@@ -11580,41 +11673,52 @@ class _PlainLines(NamedTuple):
 
     text: bytes
     span: int  # the number of lines
-    # the number of each row, and of the next line, among the lines; None if every line is a row
+    # the number of every row, and of the next line, among the lines; None if every line is a row
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the next line, if the rows end at one that cannot be parsed
 
 
 def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
     """Return the rows of whole lines, without comments and empty lines."""
-    if layout.is_trec and b"\t" in text:
-        text = text.replace(b"\t", b" ")
-    if b"\r" in text:
+    if b"\r" in text:  # searching for two bytes is slow
         text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text, problem = _before_no_text(text)
-    # Counting bytes by NumPy is faster than bytes.count.
-    span = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
-    if text and not text.endswith(b"\n"):
-        span += 1
-    if layout.is_letor and b"#" in text:
+    span = _number_of_lines(text)
+    if layout.is_letor:
         text = COMMENT.sub(b"", text)
-    may_have_empty = not layout.is_trec or _has_spaces_to_spare(text)
-    if may_have_empty and layout.is_trec:
-        text = _with_single_spaces(text)
-    if may_have_empty:
-        may_have_empty = text.startswith(b"\n") or b"\n\n" in text
-    may_have_comments = layout.is_trec and _may_have_comments(text, layout)
-    if not may_have_empty and not may_have_comments:
+    may_have_empty_lines = True
+    if layout.is_trec:
+        text = text.replace(b"\t", b" ")
+        may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
+        if may_have_empty_lines:
+            text = _with_single_spaces(text)
+    has_comments = layout.is_trec and _may_have_comments(text, layout)
+    has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
+    if not has_comments and not has_empty_lines:
         return _PlainLines(text, span, None, problem)
-    lines: list[bytes] = []
+    rows: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if may_have_comments and line.startswith(b"#") and not layout.is_row(line.split(b" ")):
+        if has_comments and _is_comment(line, layout):
             continue
         if line:
-            lines.append(line)
+            rows.append(line)
             numbers.append(number)
-    return _PlainLines(b"\n".join(lines), span, np.array([*numbers, span], np.int64), problem)
+    return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
+
+
+def _number_of_lines(text: bytes) -> int:
+    # Counting bytes by NumPy is faster than bytes.count.
+    count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
+    if text and not text.endswith(b"\n"):
+        count += 1
+    return count
+
+
+def _has_empty_lines(text: bytes) -> bool:
+    # Comparing neighbors by NumPy is faster than a search for two bytes.
+    is_end = np.frombuffer(text, np.uint8) == ord("\n")
+    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
 
 
 def _before_no_text(text: bytes) -> tuple[bytes, str]:
@@ -11650,6 +11754,11 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
 
 
+def _is_comment(line: bytes, layout: Layout) -> bool:
+    """Return whether a line begins with #, and not because that is how its query begins."""
+    return line.startswith(b"#") and not layout.is_row(line.split(b" "))
+
+
 def _may_have_comments(text: bytes, layout: Layout) -> bool:
     """Return whether a line of TREC begins with #, and not all lines parse as rows."""
     if b"#" not in text:  # searching for two bytes is slow
@@ -11661,7 +11770,7 @@ def _may_have_comments(text: bytes, layout: Layout) -> bool:
 
 def _files_lines_are_rows(text: bytes, layout: Layout) -> bool:
     """Return whether all lines parse as rows with a value."""
-    # Checking each would take ten times as long.
+    # Checking line by line would take ten times as long.
     if len(layout.at) < 3:
         return False
     try:
@@ -11685,23 +11794,31 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
     is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
-    if is_padded and _has_padded_quotes(text, layout):
-        # Arrow reads a quote as text unless the cell begins with one.
-        cell = CELL.format(layout.delimiter, layout.padding)
-        text = re.sub(cell.encode(), rb"\1\2\3", text)
+    if is_padded:
+        text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
     except pa.ArrowInvalid:
-        has_flags = not layout.is_trec and FLAG.search(text)
-        if labels is None and not has_flags:
+        if labels is None and not _has_flags(text, layout):
             raise
     return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
-def _has_padded_quotes(text: bytes, layout: Layout) -> bool:
-    """Return whether a quote may stand beside a space that is not part of its cell."""
-    pairs = [pair for space in layout.padding for pair in (f'{space}"', f'"{space}')]
-    return any(pair.encode() in text for pair in pairs)
+def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
+    """Return CSV or TSV without spaces around quoted cells.
+
+    Arrow reads a quote as text unless the cell begins with one.
+    """
+    for space in layout.padding:
+        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
+            cell = CELL.format(layout.delimiter, layout.padding)
+            return re.sub(cell.encode(), rb"\1\2\3", text)
+    return text
+
+
+def _has_flags(text: bytes, layout: Layout) -> bool:
+    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
+    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
@@ -11723,9 +11840,11 @@ def _read_cells(
     convert_options = pa.csv.ConvertOptions(
         column_types=types, include_columns=included, null_values=[]
     )
+    has_quotes = not layout.is_trec and b'"' in text
+    if has_quotes:
+        parse_options.quote_char = '"'
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
-        parse_options.quote_char = '"' if b'"' in text else False
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -11735,6 +11854,7 @@ def _read_cells(
         query = pc.utf8_trim(query, characters=layout.padding)
         document = pc.utf8_trim(document, characters=layout.padding)
     table = id_table(query, document, *values)
+    # Arrow lets a quoted cell go on, but a document has one line here.
     if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
@@ -11767,11 +11887,10 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         rows = [triple for triple in triples if triple]
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    if not layout.is_trec and '"' in text:
-        if text.count('"') % 2:
-            return (
-                "has a quoted cell that continues on the next line; put each row on a single line"
-            )
+    has_quotes = not layout.is_trec and '"' in text
+    if has_quotes and text.count('"') % 2:
+        return "has a quoted cell that continues on the next line; put each row on a single line"
+    if has_quotes:
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
@@ -11790,10 +11909,10 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
 
 
 def _other_columns(text: str, columns: int, layout: Layout) -> str:
+    """Return the error in a row with more or fewer columns than the layout has."""
     if not _is_utf_8(text):  # such as a picture
         return NOT_UTF_8
-    count = f"{columns} columns" if columns > 1 else "1 column"
-    problem = f"{count}; {layout.words}"
+    problem = f"{columns_text(columns)}; {layout.words}"
     if "::" in text:  # as MovieLens separates ratings
         return f"{problem}; {RATINGS}"
     if layout in OTHER_SIDE.get(columns, ()):
@@ -11943,18 +12062,19 @@ def _first_row(batches: Iterable[pa.RecordBatch]) -> Mapping[str, Any]:
 def _check_packed(metadata: Any, chosen: Sequence[str], limits: Limits) -> None:
     """Raise an error for Parquet columns that exceed a limit when they are unpacked."""
     limits.check("columns", metadata.num_columns)
+    positions = range(metadata.num_columns)
+    columns = [at for at in positions if metadata.schema.column(at).path in chosen]
     unpacked = 0
     encodings: set[str] = set()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for chunk in map(group.column, range(metadata.num_columns)):
-            if chunk.path_in_schema in chosen:
-                unpacked += chunk.total_uncompressed_size
-                encodings.update(chunk.encodings)
+        for chunk in map(group.column, columns):
+            unpacked += chunk.total_uncompressed_size
+            encodings.update(chunk.encodings)
     limits.check("uncompressed", unpacked)
-    for encoding in encodings:
-        if encoding.startswith("DELTA") and "BYTE" in encoding:
-            problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
-            raise ValueError(f"{problem}; use another encoding")
+    # These repeat the beginning of the value before, so that few bytes may be long ids.
+    if not encodings.isdisjoint(("DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY")):
+        problem = "holds ids as DELTA_BYTE_ARRAY, which may unpack to any size"
+        raise ValueError(f"{problem}; use another encoding")
 
 
 def _unpacked(column: pa.Array) -> int:
@@ -11969,30 +12089,31 @@ def _unpacked(column: pa.Array) -> int:
 
 
 def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
-    """Return the column of each role; None if each row has lists or objects of documents.
+    """Return the columns by role; None if rows have lists or objects of documents.
 
     Raises:
         ValueError: a column is not clear, or one does not hold ids or numbers.
     """
     schema = source.schema
     refuse_repeated_names(schema.names)
-    # How much lists and objects unpack to is unknown.
-    may_have_objects = request.limits.uncompressed is None
-    have_objects = may_have_objects and any(map(pa.types.is_nested, schema.types))
-    if request.names.has_no_query and have_objects:
+    nested = {name for name in schema.names if pa.types.is_nested(schema.field(name).type)}
+    if request.limits.uncompressed is not None:
+        # How much lists and objects unpack to is unknown, so they are refused as other types are.
+        nested = set()
+    if request.names.has_no_query and nested:
         return None
     there = "the table has the columns"
     columns = Fields.of_table(dict.fromkeys(schema.names))
     try:
         chosen = chosen_columns(columns, request.names, there)
     except UnknownFieldError:
-        if have_objects:
+        if nested:
             return None
         # The error shows the first row.
         row = source.head()
         columns = Fields.of_table({name: row.get(name) for name in schema.names})
         chosen = chosen_columns(columns, request.names, there)
-    if may_have_objects and pa.types.is_nested(schema.field(chosen["document"]).type):
+    if chosen["document"] in nested:
         return None
     for role, name in chosen.items():
         _check_type(schema.field(name), role)
@@ -12002,18 +12123,16 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
 def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
+    holds = f"the column {field.name!r} holds"
+    holds_ids = role in ("query", "document")
     if pa.types.is_null(kind):
         return
-    if role in ("query", "document"):
-        if id_kind(kind) in FILE_IDS:
-            return
-        problem = f"the column {field.name!r} holds {kind}"
-        raise ValueError(f"{problem}; ids are text or integers, so convert it")
-    if id_kind(kind) == "text":  # of numbers, or labels
+    if holds_ids and id_kind(kind) not in FILE_IDS:
+        raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
+    if holds_ids or id_kind(kind) == "text":  # text of numbers, or labels
         return
     if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
-        problem = f"the column {field.name!r} holds {field.type}"
-        raise ValueError(f"{problem}; it must hold numbers, so convert it")
+        raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
@@ -12063,6 +12182,7 @@ def _parts_of_objects(source: Source, request: ReadRequest) -> Iterator[FilePart
 
 JSON_BYTES = 5  # JSON takes this many times more memory as Python objects than as text
 JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*["}]|\[\s*[\]\[{"])')
+UNIT_OF_TABLES = "row {} (from 0)"
 OTHERS_UNNAMED = "names a query, but the ones before it do not; name all or none"
 OTHERS_NAMED = 'names no query; give each its "query_id"'
 
@@ -12097,49 +12217,52 @@ def read_columns(
     ):
         unit, file_parts = _file_parts(file, path, request, pool)
         rows = 0
-        for part in _in_sequence(file_parts, unit):
+        problem = ""
+        for part in _with_ids(_with_queries_once(file_parts, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
-            if part.problem:
+            problem = part.problem
+            if problem:
                 break
         place = _place(parts, unit)
         columns = None
         if rows:
             columns = _joined(parts, request, pool)
             limits.check("queries", len(columns.query_ids))
-            are_null = columns.present is not None and not columns.present.any()
-            if not are_null or not parts[-1].problem:  # the first value may be the problem
+            has_values = columns.present is None or columns.present.any()
+            # Without a value, the one that is refused may be the first, so that none is no error.
+            if has_values or not problem:
                 columns = checked_rows(columns, columns.present, names, place)
-        if parts and parts[-1].problem:
-            raise InputError(parts[-1].problem, place(rows))
-        if columns is None and kind == "exclude":
-            columns = _no_rows()
+        if problem:
+            raise InputError(problem, place(rows))
         if columns is None:
-            kinds = "scores" if kind == "run" else "relevances"
-            raise ValueError(f"holds no {kinds}; give at least one query with a document")
+            columns = _no_rows(kind)
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    return _described(columns, parts, path, place)._replace(has_values=has_values(parts, names))
+    return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 
 def _described(
     columns: Columns, parts: list[FilePart], path: str, place: Callable[[int], str]
 ) -> Columns:
-    described = [part for part in parts if part.form]
-    counts = dict.fromkeys(("query", "document"), 0)
+    """Return columns with what the parts of the file say about them."""
+    counts = Counter[str]()
     for part in parts:
-        if part.counted:
-            counts[part.counted] += part.total
-    return columns._replace(
+        counts[part.counted] += part.total
+    columns = columns._replace(
         present=None,
-        place_of=lambda row: f"{of_file(path)}: {place(row)}",
+        place_of=lambda row: f"{place_of_file(path)}: {place(row)}",
         positions=counts["query"] or None,
         are_rows=counts["document"] > 0,
-        form=described[0].form if described else "",
-        fields=described[0].fields if described else {},
+        form="",
+        fields={},
     )
+    for part in parts:
+        if part.form:  # the part before the first row has none
+            return columns._replace(form=part.form, fields=part.fields)
+    return columns
 
 
 def read_run(
@@ -12171,11 +12294,10 @@ def read_run(
         FileNotFoundError: there is no such file; this error is also a ValueError.
     """
     options = Options.parse(score_order=score_order, duplicates=duplicates, ties=ties)
-    how = {**options.sides, "fields": fields, "format": format}
-    columns = read_columns(path, "run", limits, **how)
+    columns = read_columns(path, "run", limits, fields, format=format, **options.sides)
     if columns.are_rows:
         problem = "has scores alone; give the file and that of LETOR to compute"
-        raise InputError(problem, of_file(os.fsdecode(path)))
+        raise InputError(problem, place_of_file(os.fsdecode(path)))
     return _mapping(columns)
 
 
@@ -12207,10 +12329,11 @@ def read_qrels(
     columns = read_columns(path, "qrels", limits, labels=labels, fields=fields, format=format)
     if labels is not None:
         words = {number: label for label, number in labels.as_numbers.gains}
-        return {
-            query: {document: words.get(value, value) for document, value in documents.items()}
-            for query, documents in _mapping(columns).items()
-        }
+        relevances: dict[str, dict[str, Any]] = {}
+        for query, documents in _mapping(columns).items():
+            values = [words.get(value, value) for value in documents.values()]
+            relevances[query] = dict(zip(documents, values, strict=True))
+        return relevances
     are_whole = (columns.value == np.trunc(columns.value)).all()
     if are_whole and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
@@ -12218,15 +12341,17 @@ def read_qrels(
 
 
 def _mapping(columns: Columns) -> dict[str, dict[str, Any]]:
+    """Return columns as the values of the documents of every query."""
     order = np.argsort(columns.query, kind="stable")
     ends = np.cumsum(np.bincount(columns.query, minlength=len(columns.query_ids))).tolist()
     documents = columns.document.take(pa.array(order)).to_pylist()
     values = columns.value[order].tolist()
-    starts = [0, *ends][: len(ends)]
-    return {
-        query: dict(zip(documents[start:end], values[start:end], strict=True))
-        for query, start, end in zip(columns.query_ids.to_pylist(), starts, ends, strict=True)
-    }
+    by_query: dict[str, dict[str, Any]] = {}
+    start = 0
+    for query, end in zip(columns.query_ids.to_pylist(), ends, strict=True):
+        by_query[query] = dict(zip(documents[start:end], values[start:end], strict=True))
+        start = end
+    return by_query
 
 
 # Parts
@@ -12243,61 +12368,78 @@ def _file_parts(
     file: BinaryIO | None, path: str, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
     """Return what to call a place in the file, and the file's parts."""
-    unit_of_tables = "row {} (from 0)"
-    limits = request.limits
     if file is None:
-        return unit_of_tables, from_table("folder", path, request)
+        return UNIT_OF_TABLES, from_table("folder", path, request)
+    limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     start = stream.peek(START)
     form = form_of(start, path, request.format)
     if form in TABLES.values():
+        content: Any = file
         if is_packed or not file.seekable():
-            return unit_of_tables, from_table(form, pa.BufferReader(stream.read()), request)
-        limits.check("bytes", file.seek(0, os.SEEK_END))
-        file.seek(0)
-        return unit_of_tables, from_table(form, file, request)
+            content = pa.BufferReader(stream.read())
+        else:
+            # Parquet and Arrow are read at several places, not as a stream that counts its bytes.
+            limits.check("bytes", file.seek(0, os.SEEK_END))
+            file.seek(0)
+        return UNIT_OF_TABLES, from_table(form, content, request)
     if start.startswith(BYTE_ORDER_MARK):
         stream.read(len(BYTE_ORDER_MARK))
-    is_named = ".json" in os.path.basename(path).lower() or request.format is not None
-    if form == "json" and (JSON.match(start) or is_named):
+    is_said_to_be_json = request.format is not None or ".json" in os.path.basename(path).lower()
+    # An id of TREC may also begin with a bracket.
+    if form == "json" and (is_said_to_be_json or JSON.match(start)):
         if limits.uncompressed is not None:
             stream.limits = limits._replace(uncompressed=limits.uncompressed // JSON_BYTES)
         return from_json(stream, request, pool)
     return from_lines(stream, path, request, pool)
 
 
-def _in_sequence(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
-    """Yield the parts, with numbers over all parts as ids that their file lacks, or with an error.
-
-    Either all queries have ids or none has, and the documents of a query are in one list.
-    """
+def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
+    """Yield the parts; a query whose documents are in two lists is an error."""
     first: dict[str, int] = {}
-    before, ids, counted = 0, 0, None
+    before = 0
     for part in parts:
         for query, number in part.lists:
             if query in first:
                 raise _in_two_lists(query, first[query], before + number, unit)
             first[query] = before + number
-        has_rows = part.total > 0 or len(part.table) > 0
-        if has_rows and counted is None:
-            counted = part.counted
-        if has_rows and part.counted != counted:
-            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
-            part = part._replace(table=part.table[:0], problem=problem)
-        elif part.total and counted:
-            part = _numbered_on(part, counted, ids)
-        before, ids = before + part.span, ids + part.total
+        before += part.span
         yield part
+
+
+def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
+    """Yield the parts, with numbers over all parts as ids that their file lacks.
+
+    Either all queries have ids or none has; a part that differs from the first holds an error.
+    """
+    counted = None
+    ids = 0
+    for part in parts:
+        if part.total == 0 and len(part.table) == 0:
+            yield part
+            continue
+        if counted is None:
+            counted = part.counted
+        if part.counted != counted:
+            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
+            yield part._replace(table=part.table[:0], problem=problem)
+        elif counted:
+            yield _numbered_on(part, counted, ids)
+        else:
+            yield part
+        ids += part.total
 
 
 def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
     there, here = unit.format(first), unit.format(again)
-    words = f"is in {there} already" if there != here else "is there twice"
+    words = "is there twice"
+    if there != here:
+        words = f"is in {there} already"
     return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
 
 
 def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
-    """Return a part with numbers as ids that go on after those of the parts before."""
+    """Return a part with numbers as ids, counted on from the parts before."""
     numbers = np.arange(part.total)
     if counted == "query":
         numbers = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
@@ -12311,14 +12453,15 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     """Return the rows of all parts as columns."""
     table = pa.concat_tables([part.table for part in parts]).unify_dictionaries()
     query = np.concatenate([chunk.indices for chunk in table["query"].chunks], dtype=np.int64)
-    ids, column = table["query"].chunk(0).dictionary, table["value"]
+    ids = table["query"].chunk(0).dictionary
+    column = table["value"]
     present = None
     if column.null_count:
         present = column.is_valid().to_numpy()
         column = column.fill_null(0)
     values = column.to_numpy()
     are_listed = any(part.lists or part.counted == "query" for part in parts)
-    if not has_values(parts, request.names) and not are_listed:
+    if not are_listed and not _have_values(parts, request.names):
         values, present = values_by_order(len(query), request.names), None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
@@ -12330,12 +12473,18 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     return Columns(query, ids, table["document"], values, hashes, present=present)
 
 
-def has_values(parts: list[FilePart], names: Names) -> bool:
-    """Return whether documents have values; else those of a run are by their order."""
-    return not names.has_no_value and any(part.has_values for part in parts if len(part.table))
+def _have_values(parts: list[FilePart], names: Names) -> bool:
+    """Return whether documents have values; else a run has them by the order of its rows."""
+    if names.has_no_value:
+        return False
+    return any(part.has_values for part in parts if len(part.table))
 
 
-def _no_rows() -> Columns:
+def _no_rows(kind: str) -> Columns:
+    """Return columns without rows; only a file of documents to exclude may be empty."""
+    if kind != "exclude":
+        kinds = "scores" if kind == "run" else "relevances"
+        raise ValueError(f"holds no {kinds}; give at least one query with a document")
     none = pa.array([], pa.string())  # made only when needed: making an array imports pandas
     ids = pa.chunked_array([none])
     return Columns(np.empty(0, np.int64), none, ids, np.empty(0), np.empty(0, np.uint64))
@@ -12426,7 +12575,7 @@ def from_file(
 
 def is_path(side: Any) -> bool:
     """Return whether an argument is the path of a file."""
-    # asked of the type, since an object may answer to any name
+    # The type is asked, since an object may answer to any name.
     return isinstance(side, str) or hasattr(type(side), "__fspath__")
 
 
@@ -13510,10 +13659,8 @@ def _places_in_truth(query: Query) -> Query:
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
-        if document not in top:
-            # Another document takes the rank of one that is no hit.
-            document = _another(document)
-        documents.append(document)
+        # Another document takes the rank of one that is no hit.
+        documents.append(document if document in top else _another(document))
     return query._replace(run=in_order(documents))
 
 
@@ -16713,9 +16860,8 @@ def _as_floats(given: Any) -> NDArray[np.float64]:
 # ndcg/show/drawing.py: Draw results with Matplotlib: values with their intervals, in panels side by side.
 
 IN_A_ROW = 4  # panels
-SYMBOLS = (
-    "os^vD<>pPX*h"  # of dots, since the ten colors repeat, and some readers do not see all of them
-)
+# The shapes of dots, since the ten colors repeat, and some readers do not see all of them.
+SYMBOLS = "os^vD<>pPX*h"
 LINES = ("-", "--", ":", "-.")
 
 
@@ -16736,9 +16882,9 @@ def figure_of(
     ax: Any = None,
     figsize: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Return a figure without a window and its axes, four in a row; or the user's own axes.
+    """Return a figure without a window and its axes, four in a row; or the user's axes.
 
-    Height and width are those of a panel in inches, `figsize` that of the whole figure.
+    Height and width are the size of a panel in inches, `figsize` the size of the whole figure.
     """
     try:
         from matplotlib.axes import Axes
@@ -16755,10 +16901,11 @@ def figure_of(
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
         return axes[0].figure, axes
-    rows, columns = -(-panels // IN_A_ROW), min(panels, IN_A_ROW)
+    rows = math.ceil(panels / IN_A_ROW)
+    columns = min(panels, IN_A_ROW)
+    if width is None:
+        width = 7 if panels == 1 else 5
     if figsize is None:
-        if width is None:
-            width = 7 if panels == 1 else 5
         figsize = (columns * width, rows * height)
     if not _is_size(figsize):
         allowed = "a width and a height in inches, such as (7, 4)"
@@ -16803,7 +16950,8 @@ def draw_rows(
             # The values share three quarters of the row's height; the rest parts it from the next.
             height = row + ((number + 0.5) / len(marks) - 0.5) * 0.75
             draw_mark(axes, mark, height, f"C{number}", SYMBOLS[number % len(SYMBOLS)])
-    for number, label in enumerate(labels):  # which the first row may lack
+    # Marks without a place, only for the legend, since any row may lack a value.
+    for number, label in enumerate(labels):
         symbol = SYMBOLS[number % len(SYMBOLS)]
         text = label.replace("$", r"\$")
         axes.plot([], [], color=f"C{number}", marker=symbol, linewidth=2, label=text)
@@ -22546,9 +22694,10 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
-    for name, column in columns.items():
-        if column.shape[:1] == (column.size,):  # of shape (n,) or (n, 1)
-            column = column.reshape(-1)
+    for name, values in columns.items():
+        column = values
+        if values.shape[:1] == (values.size,):  # of shape (n,) or (n, 1)
+            column = values.reshape(-1)
         if column.ndim != 1:
             problem = f"must be one per document; got shape {column.shape}"
             raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")
@@ -22942,7 +23091,7 @@ def restored_metric() -> Any:
 
 
 @cache
-def _metric_class() -> Any:
+def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods of the class
     """Return the class of the metric, created only when torchmetrics is needed."""
     try:
         import torch
@@ -24096,10 +24245,11 @@ def _scores_batches_together(tables: Iterable[pa.Table], ignore_index: float | N
     schema = pa.schema(types)
     converted = []
     for table in filled:
-        if ignore_index is not None and table.schema != schema:
+        if ignore_index is None or table.schema == schema:
+            converted.append(table.cast(schema))
+        else:
             # In a wider type, the reference of padding may not equal `ignore_index`.
-            table = without_padding(table, ignore_index)
-        converted.append(table.cast(schema))
+            converted.append(without_padding(table, ignore_index).cast(schema))
     return pa.concat_tables(converted)
 
 
@@ -24415,13 +24565,11 @@ def _lists_by_query(rows: Any) -> Any:
     for name, data_type in rows.dtypes:
         if name == "query":
             continue
-        column = name
-        if name == "document":
-            column, data_type = "cast(document as string)", "string"
-        columns.append(f"{column} as {name}")
+        columns.append("cast(document as string) as document" if name == "document" else name)
+        type_of_list = "string" if name == "document" else data_type
         has_origin |= name == "origin"
         bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-        lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
+        lists.append(f"collect_list(coalesce({name}, cast(0 as {type_of_list}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
     rows = rows.selectExpr(*columns)
     if not has_origin:
@@ -25975,9 +26123,8 @@ def plot_slices(
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         marks = []
-        for pair in pairs.values():
-            if pair.system == reference:
-                pair = pair.turned()
+        for ordered in pairs.values():
+            pair = ordered.turned() if ordered.system == reference else ordered
             is_significant = pair.p_holm < SIGNIFICANT
             marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
         queries = pairs[systems[0]].queries
@@ -26730,9 +26877,9 @@ def comparison_of(
         all_notes += small_slices(results["slices"])
         all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = {}
+    if slices is not None:
+        columns = {system: with_slices(values, slices) for system, values in columns.items()}
     for system, system_columns in columns.items():
-        if slices is not None:
-            system_columns = with_slices(system_columns, slices)
         table = query_table(system_columns)
         names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
         tables[system] = table.select(names)
