@@ -8,7 +8,7 @@ which choice is changed first.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
@@ -41,8 +41,16 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
-from .search import FoundOptions, Searched, matching_conventions, search
+from .search import (
+    FoundOptions,
+    Searched,
+    Setting,
+    matching_conventions,
+    search,
+    settings_to_try,
+)
 from .slip_search import FoundSlip, SlipSearch
+from .slip_terms import Queries
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_CAUSES = 5  # combinations, slips and queries
@@ -422,8 +430,23 @@ def explain(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         ),
     )
-    scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
+    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    return explained(scorer, reported, pair, notes)
+
+
+def explained(
+    scorer: "Scorer",
+    reported: Reported | None,
+    pair: tuple[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """Explain reported scores of rankings, and the difference between two conventions.
+
+    Raises:
+        ValueError: as `explain`, except for errors in its arguments.
+    """
+    between = pair
     scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
@@ -488,7 +511,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(
-    scorer: "_Scorer",
+    scorer: "Scorer",
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return the score under each convention, None for an error, and the errors.
 
@@ -508,8 +531,11 @@ def _scores_of_conventions(
     return scores, errors
 
 
-class _Scorer:
-    """Score the same rankings under different options, and read them only once."""
+class Scorer:
+    """Score the same rankings under different options, and read them only once.
+
+    What does not depend on the reported scores is kept for other reported scores.
+    """
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
@@ -522,6 +548,7 @@ class _Scorer:
         }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
+        self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
@@ -552,6 +579,10 @@ class _Scorer:
                 values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
+
+    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
+        """Return the settings that a search tries, and the errors of those without a score."""
+        return settings_to_try(searched)
 
     def choices(
         self, before: Options, after: Options, slip: FoundSlip | None = None
@@ -604,7 +635,7 @@ def _shapley_value(
 
 
 def _with_matches(
-    explanation: Explanation, scorer: _Scorer, reported: Reported
+    explanation: Explanation, scorer: Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
@@ -649,14 +680,14 @@ def _with_matches(
 
 
 def _with_causes(
-    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+    explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    matches = search(searched)
+    matches = search(searched, *scorer.settings(searched))
     as_given = reported.as_given()
     evidence = searched.evidence
-    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
+    slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
     slips = slip_search.found()
     if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence

@@ -54,7 +54,14 @@ class FoundSlip(NamedTuple):
 class SlipSearch:
     """The rankings as queries that slips can change, and the reported scores."""
 
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+    def __init__(
+        self,
+        searched: Searched,
+        inputs: Inputs,
+        known_queries: dict[int | None, Queries],
+        as_given: Sequence[Evidence],
+    ) -> None:
+        # known_queries: by their cutoff, with the scores of other searches
         # as_given: the scores before they were read as percentages
         self.searched = searched
         self.as_given = searched._replace(evidence=as_given)
@@ -77,10 +84,13 @@ class SlipSearch:
         if len(rankings.relevance) > MOST_DOCUMENTS:
             return
         for k in searched.asked_cutoffs:
-            if by_ids:
-                self.queries.append(Queries(queries_by_ids(inputs, rankings.names(), k)))
-            else:
-                self.queries.append(Queries(queries_of(rankings, k)))
+            if k not in known_queries:
+                if by_ids:
+                    queries = queries_by_ids(inputs, rankings.names(), k)
+                else:
+                    queries = queries_of(rankings, k)
+                known_queries[k] = Queries(queries)
+            self.queries.append(known_queries[k])
 
     def found(self) -> list[FoundSlip]:
         """Return the slips that give the reported scores, except those that equal an option.
