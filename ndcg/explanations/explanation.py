@@ -648,7 +648,10 @@ def _with_matches(
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     score = reported.score
-    if math.isnan(score):  # if values of queries were reported, the table compares their mean
+    if reported.values is not None:
+        # The table compares their mean.
+        if np.isnan(evidence[0].scores).all():
+            raise InputError("no query has a value; give that of at least one", "got")
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(
         explanation,

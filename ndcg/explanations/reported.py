@@ -62,7 +62,7 @@ class Reported(NamedTuple):
         """
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        are_records = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        are_records = is_list and isinstance(next(iter(content), None), Mapping)
         if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
             scores = results.scores(k)
@@ -215,6 +215,10 @@ def _content_of(got: Any) -> tuple[Any, str]:
     if _is_file(got):
         path = os.fsdecode(got)
         return _read_file(path), f"got: {path}"
+    index = getattr(got, "index", None)
+    if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
+        # a Series of pandas, with the ids of queries in place of the numbers of rows
+        return got.to_dict(), "got"
     if not isinstance(got, str):
         return got, "got"
     if "\n" in got or NDCG.match(got.strip()):
@@ -549,6 +553,10 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     header: list[str] | None = None
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
+        if index == 0 and cells[0] == "":
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+            continue
         if header is None and not _is_value(value):
             if any(name in words for name in ALL_QUERIES):
                 # such as the name of the run, in the output of trec_eval
@@ -697,7 +705,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         for name in ndcgs:
             yield _Row(query_id, record[name], name, run)
         return
-    measure = record.get(next(iter(spelled(record, ("measure",))), ""))
+    measure = record.get(next(iter(spelled(record, ("measure",))), None))
     if query is None and measure is not None:
         # a measure and its mean
         query_id = ALL_QUERIES[0]
