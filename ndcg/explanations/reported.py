@@ -705,7 +705,9 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         for name in ndcgs:
             yield _Row(query_id, record[name], name, run)
         return
-    measure = record.get(next(iter(spelled(record, ("measure",))), None))
+    measure = None
+    for name in spelled(record, ("measure",)):
+        measure = record[name]
     if query is None and measure is not None:
         # a measure and its mean
         query_id = ALL_QUERIES[0]
