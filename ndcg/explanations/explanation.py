@@ -43,6 +43,7 @@ from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import (
     FoundOptions,
+    Matches,
     Searched,
     Setting,
     matching_conventions,
@@ -705,55 +706,69 @@ def _with_causes(
         combinations_by_chance = matches.tried.by_chance(evidence, most)
         return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    is_told = False
-    expected = by_chance_of_all = by_chance()
-    if fits:
-        fewest = fits[0].changes
-        by_chance_of_simplest = by_chance(fewest)
-        is_told = by_chance_of_simplest <= UNLIKELY
-        if is_told:
-            fits = [fit for fit in fits if fit.changes == fewest]
-            expected = by_chance_of_simplest
-    settings = len({fit.values for fit in fits})
-    if not fits:
-        decide = "Were other queries or documents scored, weighted or excluded?"
-    elif is_told and settings == 1:
-        decide = ""
-    else:
-        decide = _what_would_decide(evidence)
+    answer = _verdict(fits, by_chance, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(match.combination for match in matches.matching),
         distinct=len({match.values for match in matches.matching}),
         tried=len(matches.tried),
         without_score=matches.without_score,
-        by_chance=by_chance_of_all,
+        by_chance=by_chance(),
         slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
-        answer=Verdict(
-            kind="cause" if is_told else "unknown",
-            fits=tuple(map(_cause_of, fits)),
-            settings=settings,
-            by_chance=expected,
-            decide=decide,
-        ),
+        answer=answer,
     )
-    if is_told and isinstance(fits[0], FoundSlip):
-        return explanation, fits[0]
-    if is_told and isinstance(fits[0], FoundOptions):
-        options = Options.parse(**fits[0].combination.options)
-        return replace(explanation, signature=options.signature(**scorer.given)), None
-    if not fits and matches.nearest is not None and matches.agreeing is not None:
-        names = rankings.names()
-        differing = ~matches.agreeing
-        properties = properties_of(rankings, matches.nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(matches.nearest))
-        explanation = replace(
-            explanation,
-            nearest=matches.nearest,
-            disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, common)),
-        )
-    return explanation, None
+    if not fits:
+        return _with_nearest(explanation, matches, rankings), None
+    if answer.kind == "unknown":
+        return explanation, None
+    first = fits[0]
+    if isinstance(first, FoundSlip):
+        return explanation, first
+    options = Options.parse(**first.combination.options)
+    return replace(explanation, signature=options.signature(**scorer.given)), None
+
+
+def _verdict(
+    fits: Sequence[FoundOptions | FoundSlip],
+    by_chance: Callable[[float], float],
+    evidence: Sequence[Evidence],
+) -> Verdict:
+    """Return what fits tell, which are in the order of their changes.
+
+    `by_chance` returns how many settings with so many changes at most would fit by chance.
+    """
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+        return Verdict("unknown", (), 0, by_chance(math.inf), decide)
+    fewest = fits[0].changes
+    expected = by_chance(fewest)
+    is_told = expected <= UNLIKELY
+    if is_told:
+        fits = [fit for fit in fits if fit.changes == fewest]
+    else:
+        expected = by_chance(math.inf)
+    settings = len({fit.values for fit in fits})
+    decide = ""
+    if not is_told or settings > 1:
+        decide = _what_would_decide(evidence)
+    kind: Literal["cause", "unknown"] = "cause" if is_told else "unknown"
+    return Verdict(kind, tuple(map(_cause_of, fits)), settings, expected, decide)
+
+
+def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
+    """Return an explanation with the combination that gives most of the values of queries."""
+    if matches.nearest is None or matches.agreeing is None:
+        return explanation
+    differing = ~matches.agreeing
+    properties = properties_of(rankings, matches.nearest.options["k"])
+    common = in_common(properties, differing, "queries", marked(matches.nearest))
+    names = rankings.names()
+    return replace(
+        explanation,
+        nearest=matches.nearest,
+        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
+        in_common=tuple(map(Message, common)),
+    )
 
 
 def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:

@@ -6,7 +6,7 @@ the mean are applied to the values of the queries.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -272,16 +272,22 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
                 matter.discard("negative_relevance")
-            grid: dict[str, Sequence[Any]] = {}
-            for name in OPTIONS_OF_DCG:
-                values = searched.values_of(name)
-                if name not in matter:
-                    values = values[:1]
-                grid[name] = values
+            grid = _grid(searched, matter)
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
                 grid["ties"] = [order for order in grid["ties"] if order != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
+
+
+def _grid(searched: Searched, matter: Collection[str]) -> dict[str, Sequence[Any]]:
+    """Return the values to try of the options of the DCG: one of an option that does not matter."""
+    grid = {}
+    for name in OPTIONS_OF_DCG:
+        values = searched.values_of(name)
+        if name not in matter:
+            values = values[:1]
+        grid[name] = values
+    return grid
 
 
 def _scored_choices(
