@@ -203,14 +203,12 @@ def _renamed(query: Query) -> Query:
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
-    """Return a ranking whose ids begin with a prefix."""
     run = {prefix + document: score for document, score in query.run.items()}
     qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    """Read what a function returned."""
     value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
@@ -281,11 +279,11 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    # the number of each ranking, the ranking and its answer
+    # of the rankings with an answer
     numbers: list[int] = []
     queries: list[Query] = []
     values: list[tuple[float, float]] = []
-    refused: list[int] = []
+    refused: list[int] = []  # the numbers of the others
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]

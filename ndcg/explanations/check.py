@@ -380,7 +380,6 @@ def check(
 
 
 def _fewest_slips(result: Check) -> float:
-    """Return the fewest slips that explain the answers."""
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
 

@@ -692,7 +692,7 @@ def _with_causes(
     as_given = reported.as_given()
     evidence = searched.evidence
     slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
-    slips = slip_search.found()
+    slips = slip_search.matches()
     if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
@@ -772,7 +772,6 @@ def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings
 
 
 def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
-    """Return what gives the reported scores, in words."""
     if isinstance(fit, FoundSlip):
         return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
     combination = fit.combination

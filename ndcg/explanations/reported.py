@@ -163,7 +163,6 @@ def _evidence(
     *,
     by_query: bool = False,
 ) -> Evidence:
-    """Return evidence with the tolerances of a match."""
     exact = half_unit + REORDERED
     return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
 
@@ -533,7 +532,6 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    """Yield the values in a file or in text."""
     cells = read_cells(content)
     if isinstance(cells, Iterator):
         yield from _rows_of_lines(cells)
@@ -621,7 +619,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         yield from _rows_of_elasticsearch(value["details"])
         return
     splits = value.get("scores")
-    if isinstance(splits, Mapping) and splits and all(map(_is_list, splits.values())):
+    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
         yield from _rows_of_mteb(splits)
         return
     columns = value.get("queries")
@@ -643,10 +641,6 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         else:
             for measure, number in content.items():
                 yield _Row(name, number, measure)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:

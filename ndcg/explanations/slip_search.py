@@ -92,7 +92,7 @@ class SlipSearch:
                 known_queries[k] = Queries(queries)
             self.queries.append(known_queries[k])
 
-    def found(self) -> list[FoundSlip]:
+    def matches(self) -> list[FoundSlip]:
         """Return the slips that give the reported scores, except those that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on

@@ -346,7 +346,6 @@ class Report(Readable):
 
 
 def _mark_of_mean(score: Score) -> Mark:
-    """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
 
 
