@@ -447,7 +447,6 @@ def explained(
     Raises:
         ValueError: as `explain`, except for errors in its arguments.
     """
-    between = pair
     scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
@@ -458,35 +457,57 @@ def explained(
     slip = None
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
-    start = scorer.options_of(first if pair is None else pair[0])
+    if pair is not None:
+        return _with_difference(explanation, scorer, pair)
+    return _with_difference_from(first, explanation, scorer, slip)
+
+
+def _with_difference(
+    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
+) -> Explanation:
+    """Return an explanation with the choices in which two conventions of the caller differ."""
+    if pair[0] == pair[1]:
+        return explanation
+    end = scorer.options_of(pair[1])
+    try:
+        choices = scorer.choices(scorer.options_of(pair[0]), end)
+    except ValueError as error:
+        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
+        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
+        raise within(error, "between", both) from None
+    if not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
+    return replace(explanation, between=pair, choices=choices)
+
+
+def _with_difference_from(
+    first: str, explanation: Explanation, scorer: "Scorer", slip: FoundSlip | None
+) -> Explanation:
+    """Return an explanation with the choices in which the first convention differs from the answer.
+
+    There are none if options give the scores, since these already say in what they differ.
+    """
+    start = scorer.options_of(first)
     answer = explanation.answer
-    if pair is None and answer is not None and answer.kind == "conventions":
+    if slip is not None:
+        second = _with_a_slip(str(slip))
+        end = scorer.options_of(slip.convention, **slip.changed)
+    elif answer is not None and answer.kind == "conventions":
         # the match that differs in the fewest choices
-        nearest = min(
+        second = min(
             explanation.matches,
             key=lambda name: len(_differing(start, scorer.options_of(name))),
         )
-        pair = (first, nearest)
-    signature = explanation.signature
-    if pair is not None:
-        slip = None
-        end = scorer.options_of(pair[1])
-        if not explanation.matches:
-            signature = end.signature(**scorer.given)
-    elif slip is not None:
-        pair = (first, _with_a_slip(str(slip)))
-        end = scorer.options_of(slip.convention, **slip.changed)
-    if pair is None or pair[0] == pair[1]:
+        end = scorer.options_of(second)
+    else:
+        return explanation
+    if second == first:
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        if between is None:
-            return explanation
-        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
-        raise within(error, "between", both) from None
-    return replace(explanation, signature=signature, between=pair, choices=choices)
+    except ValueError:  # a mixture of their options has no score
+        return explanation
+    return replace(explanation, between=(first, second), choices=choices)
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:

@@ -92,6 +92,7 @@ class Contest(NamedTuple):
         seed = self.resampling.seed
         tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
         powers = power(sample, alternative=alternative, margin=margin)
+        # without the nan of queries that have no value
         least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
         pairs = []
         for row, (one, other) in enumerate(sample.pairs.T.tolist()):
@@ -311,10 +312,11 @@ def _compared_slices(
         for value in slices.values:
             part = {system: by_value[value] for system, by_value in parts.items()}
             first = next(iter(part.values()))
+            # All systems leave out the same queries, with a weight of 0 as their last figure.
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 scores, pairs = contest.results(part)
                 compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
-                if value is not None:
+                if value is not None:  # which is no slice
                     named.append(part)
             bar.update(1)
     confidence = contest.resampling.confidence

@@ -81,6 +81,7 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     queries = len(columns["all relevant"])
     count = int(np.count_nonzero(columns["all relevant"]))
     if 10 * count >= queries:
+        # Fewer hardly raise the mean.
         sentences.append(
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
             "them scores high."

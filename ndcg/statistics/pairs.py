@@ -260,7 +260,7 @@ class Pair(NamedTuple):
         return self._replace(
             system=self.other,
             other=self.system,
-            difference=0.0 - self.difference,
+            difference=0.0 - self.difference,  # which is never -0.0
             low=-self.high,
             high=-self.low,
             low_holm=-self.high_holm,
