@@ -351,8 +351,10 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
         is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
         if not is_possible and not is_only_form:
             continue
-        # A function without a cutoff may rank whole lists.
-        cutoffs = [k] if cutoff is not None else list(dict.fromkeys([None, k]))
+        cutoffs = [k]
+        if cutoff is None and k is not None:
+            # A function without a cutoff may rank whole lists.
+            cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
             pairs = zip(order, names, strict=False)
             hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
