@@ -141,6 +141,13 @@ class Testing(NamedTuple):
         return 1
 
     @property
+    def measures(self) -> str:
+        """The measures whose p-values are corrected together."""
+        if self.corrected_over == "all":
+            return "all measures"
+        return "a measure"
+
+    @property
     def test(self) -> str:
         """The name of the test that `p` is from."""
         return "paired randomization test" if self.paired else "Welch's t-test"
