@@ -682,6 +682,30 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
+    query_column, columns = _columns_of(record)
+    query = None
+    if query_column is not None:
+        query = record[query_column]
+    run = record.get("run", record.get("runid", run))
+    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    for name in ndcgs:
+        yield _Row(query, record[name], name, run)
+    if ndcgs:
+        return
+    if len(columns) != 1:
+        names = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
+    measure = None
+    for name in spelled(record, ("measure",)):
+        measure = record[name]
+    if query_column is None and measure is not None:
+        # a measure and its mean
+        query = ALL_QUERIES[0]
+    yield _Row(query, record[columns[0]], measure, run)
+
+
+def _columns_of(record: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+    """Return the column of queries, None if there is none, and the columns that may have values."""
     query = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
     for name in record:
@@ -689,20 +713,4 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             columns.append(name)
     if query is None and len(columns) == 2:
         query = columns.pop(0)
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
-    if not ndcgs and len(columns) != 1:
-        names = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
-    query_id = None if query is None else record[query]
-    run = record.get("run", record.get("runid", run))
-    if ndcgs:
-        for name in ndcgs:
-            yield _Row(query_id, record[name], name, run)
-        return
-    measure = None
-    for name in spelled(record, ("measure",)):
-        measure = record[name]
-    if query is None and measure is not None:
-        # a measure and its mean
-        query_id = ALL_QUERIES[0]
-    yield _Row(query_id, record[columns[0]], measure, run)
+    return query, columns
