@@ -203,14 +203,12 @@ def _renamed(query: Query) -> Query:
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
-    """Return a ranking whose ids begin with a prefix."""
     run = {prefix + document: score for document, score in query.run.items()}
     qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    """Read what a function returned."""
     value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
@@ -281,44 +279,50 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    rows: list[tuple[int, Query, Answer]] = []
-    refused: list[int] = []
+    # of the rankings with an answer
+    numbers: list[int] = []
+    queries: list[Query] = []
+    values: list[tuple[float, float]] = []
+    refused: list[int] = []  # the numbers of the others
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]
 
-    def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
-        queries = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        for number, query in tracked([*zip(numbers, queries, strict=True)], "Asking", " rankings"):
+    def ask_about(new_numbers: Sequence[int], attempt: int = 0) -> None:
+        rankings = random_rankings(new_numbers, call.k, call.shows, seed, attempt)
+        pairs = list(zip(new_numbers, rankings, strict=True))
+        for number, query in tracked(pairs, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
-            if not answer.problem or (answer.problem in NO_VALUE and query.run):
-                rows.append((number, query, answer))
-            else:
+            if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
+                continue
+            numbers.append(number)
+            queries.append(query)
+            values.append((answer.value, answer.again))
 
-    def has_refused_most() -> bool:
-        return len(refused) > len(rows)
+    def first_values() -> Floats:
+        return np.array([value for value, _ in values])
 
     ask_about(range(cases))
-    refused_most_at_first = has_refused_most()
-    values = np.array([answer.value for _, _, answer in rows])
-    answers_by_kind = Counter(kind_of(number) for number, _, _ in rows)
+    refused_most_at_first = len(refused) > len(numbers)
+    tolerance = tolerance_of(first_values())
+    answers_by_kind = Counter(map(kind_of, numbers))
     few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-    if np.isfinite(values).any():
+    if np.isfinite(first_values()).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or refused_most_at_first:
+        if tolerance > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, len(rows) + len(refused), has_refused_most())
-    if not any(math.isfinite(answer.value) for _, _, answer in rows):
+    refused_most = len(refused) > len(numbers)
+    asked = Asked(asker, len(numbers) + len(refused), refused_most)
+    if not np.isfinite(first_values()).any():
         return asked
-    values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
-    plain = np.array([is_plain(number) for number, _, _ in rows])
-    close = np.array([kind_of(number) == "close" for number, _, _ in rows])
-    queries = Queries(query for _, query, _ in rows)
-    return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
+    plain = np.array([is_plain(number) for number in numbers])
+    close = np.array([kind_of(number) == "close" for number in numbers])
+    both = np.array(values).T
+    return asked._replace(answers=Answers(Queries(queries), both, plain, close, tolerance_of(both)))
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -381,6 +385,22 @@ class Candidate(NamedTuple):
         """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
         return self.is_varied and self.call.form in ("sets", "ids")
 
+    def likelihood(self, most: float) -> tuple[Any, ...]:
+        """Return what makes a call likely, the most telling first.
+
+        `most` is the highest share of the rankings that any call has an answer for.
+        """
+        # The function makes sets of its own, rather than that it is given one.
+        makes_sets = self.depends_on_sets and self.call.form != "sets"
+        answers_many = 4 * self.answered >= most
+        return (
+            makes_sets and self.answered >= most > 0,
+            answers_many and not self.depends_on_sets,
+            self.explained,
+            self.is_varied,
+            most == 0 and self.returned,
+        )
+
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
     """Yield the calls of which some definition explains all answers, then those it explains most.
@@ -401,27 +421,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     for candidate in complete[:MOST_CALLS]:
         if candidate.explained[:2] == complete[0].explained[:2]:
             yield candidate
-
-    def likelihood(candidate: Candidate) -> tuple[Any, ...]:
-        # The function makes sets of its own, rather than that it is given one.
-        makes_sets = candidate.depends_on_sets and candidate.call.form != "sets"
-        answers_many = 4 * candidate.answered >= most
-        return (
-            makes_sets and candidate.answered >= most > 0,
-            answers_many and not candidate.depends_on_sets,
-            candidate.explained,
-            candidate.is_varied,
-            most == 0 and candidate.returned,
-        )
-
     others = [candidate for candidate in candidates if candidate not in complete]
-    others.sort(key=likelihood, reverse=True)
-    # two calls in one form, with the fewest facts if in doubt
-    likely = others[:1]
-    answered = [candidate for candidate in others if candidate.answered]
-    in_one_form = [other for other in answered if other.call.form == others[0].call.form]
-    if in_one_form:
-        likely = in_one_form[:2]
+    others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
+    likely = _first_of_one_form(others)
     yield from likely
     for call, first, *_ in likely:
         values = first.values[0]
@@ -429,6 +431,15 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             continue
         if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+
+
+def _first_of_one_form(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return the first two calls with answers in the form of the first one, or the first."""
+    in_one_form = []
+    for candidate in candidates:
+        if candidate.answered and candidate.call.form == candidates[0].call.form:
+            in_one_form.append(candidate)
+    return in_one_form[:2] or candidates[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:

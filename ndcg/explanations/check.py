@@ -380,7 +380,6 @@ def check(
 
 
 def _fewest_slips(result: Check) -> float:
-    """Return the fewest slips that explain the answers."""
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
@@ -548,21 +547,33 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    yield from _with_less(query, shows)
+    if query.k is not None and query.k > 1:
+        yield query._replace(k=1)
+        yield query._replace(k=query.k - 1)
+    yield from _with_plainer_numbers(query, shows)
+
+
+def _with_less(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield rankings without a document, and without its score or its judgment only."""
     for document in {**query.run, **query.qrels}:
         smaller = query._replace(
             run=_without(query.run, document), qrels=_without(query.qrels, document)
         )
-        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
+        has_relevant = any(smaller.qrels.values())
+        if smaller.qrels and (shows.several or has_relevant):
             yield smaller
-    if shows.documents:
-        for document in query.run:
-            yield query._replace(run=_without(query.run, document))
-    if shows.documents and shows.several and len(query.qrels) > 1:
+    if not shows.documents:
+        return
+    for document in query.run:
+        yield query._replace(run=_without(query.run, document))
+    if shows.several and len(query.qrels) > 1:
         for document in query.qrels:
             yield query._replace(qrels=_without(query.qrels, document))
-    if query.k is not None and query.k > 1:
-        yield query._replace(k=1)
-        yield query._replace(k=query.k - 1)
+
+
+def _with_plainer_numbers(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield rankings with a relevance of 0 or 1, and with the scores 1, 2, 3 and so on."""
     if shows.several:
         for document, relevance in query.qrels.items():
             for smaller_relevance in (0, 1):

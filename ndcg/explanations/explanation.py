@@ -8,7 +8,7 @@ which choice is changed first.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
@@ -41,8 +41,17 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
-from .search import FoundOptions, Searched, matching_conventions, search
+from .search import (
+    FoundOptions,
+    Matches,
+    Searched,
+    Setting,
+    matching_conventions,
+    search,
+    settings_to_try,
+)
 from .slip_search import FoundSlip, SlipSearch
+from .slip_terms import Queries
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_CAUSES = 5  # combinations, slips and queries
@@ -422,8 +431,22 @@ def explain(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         ),
     )
-    scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
+    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    return explained(scorer, reported, pair, notes)
+
+
+def explained(
+    scorer: "Scorer",
+    reported: Reported | None,
+    pair: tuple[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """Explain reported scores of rankings, and the difference between two conventions.
+
+    Raises:
+        ValueError: as `explain`, except for errors in its arguments.
+    """
     scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
@@ -434,35 +457,57 @@ def explain(
     slip = None
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
-    start = scorer.options_of(first if pair is None else pair[0])
+    if pair is not None:
+        return _with_difference(explanation, scorer, pair)
+    return _with_difference_from(first, explanation, scorer, slip)
+
+
+def _with_difference(
+    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
+) -> Explanation:
+    """Return an explanation with the choices in which two conventions of the caller differ."""
+    if pair[0] == pair[1]:
+        return explanation
+    end = scorer.options_of(pair[1])
+    try:
+        choices = scorer.choices(scorer.options_of(pair[0]), end)
+    except ValueError as error:
+        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
+        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
+        raise within(error, "between", both) from None
+    if not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
+    return replace(explanation, between=pair, choices=choices)
+
+
+def _with_difference_from(
+    first: str, explanation: Explanation, scorer: "Scorer", slip: FoundSlip | None
+) -> Explanation:
+    """Return an explanation with the choices in which the first convention differs from the answer.
+
+    There are none if options give the scores, since these already say in what they differ.
+    """
+    start = scorer.options_of(first)
     answer = explanation.answer
-    if pair is None and answer is not None and answer.kind == "conventions":
+    if slip is not None:
+        second = _with_a_slip(str(slip))
+        end = scorer.options_of(slip.convention, **slip.changed)
+    elif answer is not None and answer.kind == "conventions":
         # the match that differs in the fewest choices
-        nearest = min(
+        second = min(
             explanation.matches,
             key=lambda name: len(_differing(start, scorer.options_of(name))),
         )
-        pair = (first, nearest)
-    signature = explanation.signature
-    if pair is not None:
-        slip = None
-        end = scorer.options_of(pair[1])
-        if not explanation.matches:
-            signature = end.signature(**scorer.given)
-    elif slip is not None:
-        pair = (first, _with_a_slip(str(slip)))
-        end = scorer.options_of(slip.convention, **slip.changed)
-    if pair is None or pair[0] == pair[1]:
+        end = scorer.options_of(second)
+    else:
+        return explanation
+    if second == first:
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        if between is None:
-            return explanation
-        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
-        raise within(error, "between", both) from None
-    return replace(explanation, signature=signature, between=pair, choices=choices)
+    except ValueError:  # a mixture of their options has no score
+        return explanation
+    return replace(explanation, between=(first, second), choices=choices)
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:
@@ -488,7 +533,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(
-    scorer: "_Scorer",
+    scorer: "Scorer",
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return the score under each convention, None for an error, and the errors.
 
@@ -508,8 +553,11 @@ def _scores_of_conventions(
     return scores, errors
 
 
-class _Scorer:
-    """Score the same rankings under different options, and read them only once."""
+class Scorer:
+    """Score the same rankings under different options, and read them only once.
+
+    What does not depend on the reported scores is kept for other reported scores.
+    """
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
@@ -522,6 +570,7 @@ class _Scorer:
         }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
+        self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
@@ -552,6 +601,10 @@ class _Scorer:
                 values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
+
+    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
+        """Return the settings that a search tries, and the errors of those without a score."""
+        return settings_to_try(searched)
 
     def choices(
         self, before: Options, after: Options, slip: FoundSlip | None = None
@@ -604,7 +657,7 @@ def _shapley_value(
 
 
 def _with_matches(
-    explanation: Explanation, scorer: _Scorer, reported: Reported
+    explanation: Explanation, scorer: Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
@@ -617,7 +670,10 @@ def _with_matches(
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     score = reported.score
-    if math.isnan(score):  # if values of queries were reported, the table compares their mean
+    if reported.values is not None:
+        # The table compares their mean.
+        if np.isnan(evidence[0].scores).all():
+            raise InputError("no query has a value; give that of at least one", "got")
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(
         explanation,
@@ -649,15 +705,15 @@ def _with_matches(
 
 
 def _with_causes(
-    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+    explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    matches = search(searched)
+    matches = search(searched, *scorer.settings(searched))
     as_given = reported.as_given()
     evidence = searched.evidence
-    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
-    slips = slip_search.found()
+    slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
+    slips = slip_search.matches()
     if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
@@ -671,59 +727,72 @@ def _with_causes(
         combinations_by_chance = matches.tried.by_chance(evidence, most)
         return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    is_told = False
-    expected = by_chance_of_all = by_chance()
-    if fits:
-        fewest = fits[0].changes
-        by_chance_of_simplest = by_chance(fewest)
-        is_told = by_chance_of_simplest <= UNLIKELY
-        if is_told:
-            fits = [fit for fit in fits if fit.changes == fewest]
-            expected = by_chance_of_simplest
-    settings = len({fit.values for fit in fits})
-    if not fits:
-        decide = "Were other queries or documents scored, weighted or excluded?"
-    elif is_told and settings == 1:
-        decide = ""
-    else:
-        decide = _what_would_decide(evidence)
+    answer = _verdict(fits, by_chance, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(match.combination for match in matches.matching),
         distinct=len({match.values for match in matches.matching}),
         tried=len(matches.tried),
         without_score=matches.without_score,
-        by_chance=by_chance_of_all,
+        by_chance=by_chance(),
         slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
-        answer=Verdict(
-            kind="cause" if is_told else "unknown",
-            fits=tuple(map(_cause_of, fits)),
-            settings=settings,
-            by_chance=expected,
-            decide=decide,
-        ),
+        answer=answer,
     )
-    if is_told and isinstance(fits[0], FoundSlip):
-        return explanation, fits[0]
-    if is_told and isinstance(fits[0], FoundOptions):
-        options = Options.parse(**fits[0].combination.options)
-        return replace(explanation, signature=options.signature(**scorer.given)), None
-    if not fits and matches.nearest is not None and matches.agreeing is not None:
-        names = rankings.names()
-        differing = ~matches.agreeing
-        properties = properties_of(rankings, matches.nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(matches.nearest))
-        explanation = replace(
-            explanation,
-            nearest=matches.nearest,
-            disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, common)),
-        )
-    return explanation, None
+    if not fits:
+        return _with_nearest(explanation, matches, rankings), None
+    if answer.kind == "unknown":
+        return explanation, None
+    first = fits[0]
+    if isinstance(first, FoundSlip):
+        return explanation, first
+    options = Options.parse(**first.combination.options)
+    return replace(explanation, signature=options.signature(**scorer.given)), None
+
+
+def _verdict(
+    fits: Sequence[FoundOptions | FoundSlip],
+    by_chance: Callable[[float], float],
+    evidence: Sequence[Evidence],
+) -> Verdict:
+    """Return what fits tell, which are in the order of their changes.
+
+    `by_chance` returns how many settings with so many changes at most would fit by chance.
+    """
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+        return Verdict("unknown", (), 0, by_chance(math.inf), decide)
+    fewest = fits[0].changes
+    expected = by_chance(fewest)
+    is_told = expected <= UNLIKELY
+    if is_told:
+        fits = [fit for fit in fits if fit.changes == fewest]
+    else:
+        expected = by_chance(math.inf)
+    settings = len({fit.values for fit in fits})
+    decide = ""
+    if not is_told or settings > 1:
+        decide = _what_would_decide(evidence)
+    kind: Literal["cause", "unknown"] = "cause" if is_told else "unknown"
+    return Verdict(kind, tuple(map(_cause_of, fits)), settings, expected, decide)
+
+
+def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
+    """Return an explanation with the combination that gives most of the values of queries."""
+    if matches.nearest is None or matches.agreeing is None:
+        return explanation
+    differing = ~matches.agreeing
+    properties = properties_of(rankings, matches.nearest.options["k"])
+    common = in_common(properties, differing, "queries", marked(matches.nearest))
+    names = rankings.names()
+    return replace(
+        explanation,
+        nearest=matches.nearest,
+        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
+        in_common=tuple(map(Message, common)),
+    )
 
 
 def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
-    """Return what gives the reported scores, in words."""
     if isinstance(fit, FoundSlip):
         return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
     combination = fit.combination

@@ -351,8 +351,10 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
         is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
         if not is_possible and not is_only_form:
             continue
-        # A function without a cutoff may rank whole lists.
-        cutoffs = [k] if cutoff is not None else list(dict.fromkeys([None, k]))
+        cutoffs = [k]
+        if cutoff is None and k is not None:
+            # A function without a cutoff may rank whole lists.
+            cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
             pairs = zip(order, names, strict=False)
             hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
@@ -379,28 +381,23 @@ def accepted_arguments(
         yield ["", ""], None if k is None else 2
         return
     kinds = {parameter.kind for parameter in parameters}
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     cutoff = next(filter(_is_cutoff, parameters), None)
     others = []
     for parameter in parameters:
-        is_positional = parameter in positional and parameter != cutoff
+        is_positional = parameter.kind in _POSITIONAL and parameter != cutoff
         if is_positional or _must_be_named(parameter):
             others.append(parameter)
     # Those that must be given come first.
     others.sort(key=lambda parameter: parameter.default is not parameter.empty)
     names = [parameter.name for parameter in others]
-    needed = sum(parameter.default is parameter.empty for parameter in others)
+    needed = _needed(parameters, others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names += ["", ""]
         needed = max(2, needed)
-    if needed == 0:
-        needed = min(2, len(names))
-    if needed == 1 and len(positional) > 1 and positional[1] in others:
-        # such as y_score=None
-        needed = 2
     if cutoff is not None:
-        if cutoff in positional[: needed + 1]:
-            yield names[:needed], positional.index(cutoff)
+        position = parameters.index(cutoff)
+        if cutoff.kind in _POSITIONAL and position <= needed:
+            yield names[:needed], position
         else:
             yield names[:needed], cutoff.name
         return
@@ -419,6 +416,19 @@ def accepted_arguments(
         yield names[:needed], "k"
     else:
         yield names[:needed], None
+
+
+def _needed(parameters: Sequence[inspect.Parameter], others: Sequence[inspect.Parameter]) -> int:
+    """Return how many arguments other than the cutoff, of which some have a default, are needed."""
+    needed = sum(parameter.default is parameter.empty for parameter in others)
+    if needed == 0:
+        # All have a default, so the first two are the ranking and the judgments.
+        needed = min(2, len(others))
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
+        needed = 2
+    return needed
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:

@@ -139,34 +139,45 @@ def _without_ties(
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
     if shows.documents:
-        if kind in ("deep", "unjudged"):
-            retrieved[: rng.integers(1, size - cut + 1)] = False
-            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
-        if kind == "few retrieved":
-            retrieved[rng.integers(1, size // 2 + 1) :] = False
-            relevance = np.maximum(relevance, rng.random(size) < 0.7)
-        if kind == "mixed" or (kind == "long" and turn % 2):
-            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
-        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
-            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-        if kind == "mixed" and turn % 3:
-            # A single document on one side
-            if turn % 3 == 1:
-                judged[:] = False
-            else:
-                retrieved[:] = False
-            single = rng.integers(size)
-            judged[single] = retrieved[single] = True
-            relevance[single] = max(relevance[single], 1)
-        if kind == "nothing retrieved":
-            retrieved[:] = False
-        # Some document is judged in any case.
-        judged[rng.integers(size)] |= not judged.any()
+        relevance, retrieved, judged = _with_gaps(rng, cut, kind, turn, relevance)
     # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
     return scores, relevance, retrieved, judged
+
+
+def _with_gaps(
+    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Mask, Mask]:
+    """Return which documents were retrieved and judged, and the relevance that suits their kind."""
+    size = len(relevance)
+    retrieved, judged = np.ones((2, size), bool)
+    has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
+    if kind in ("deep", "unjudged"):
+        retrieved[: rng.integers(1, size - cut + 1)] = False
+        relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+    if kind == "few retrieved":
+        retrieved[rng.integers(1, size // 2 + 1) :] = False
+        relevance = np.maximum(relevance, rng.random(size) < 0.7)
+    if has_any_gaps:
+        retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+    if has_any_gaps or kind in ("unjudged", "few retrieved"):
+        judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+    if kind == "mixed" and turn % 3:
+        # A single document on one side
+        if turn % 3 == 1:
+            judged[:] = False
+        else:
+            retrieved[:] = False
+        single = rng.integers(size)
+        judged[single] = retrieved[single] = True
+        relevance[single] = max(relevance[single], 1)
+    if kind == "nothing retrieved":
+        retrieved[:] = False
+    # Some document is judged in any case.
+    judged[rng.integers(size)] |= not judged.any()
+    return relevance, retrieved, judged
 
 
 def _with_ties(

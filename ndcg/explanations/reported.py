@@ -62,7 +62,7 @@ class Reported(NamedTuple):
         """
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        are_records = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        are_records = is_list and isinstance(next(iter(content), None), Mapping)
         if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
             scores = results.scores(k)
@@ -163,7 +163,6 @@ def _evidence(
     *,
     by_query: bool = False,
 ) -> Evidence:
-    """Return evidence with the tolerances of a match."""
     exact = half_unit + REORDERED
     return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
 
@@ -215,6 +214,10 @@ def _content_of(got: Any) -> tuple[Any, str]:
     if _is_file(got):
         path = os.fsdecode(got)
         return _read_file(path), f"got: {path}"
+    index = getattr(got, "index", None)
+    if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
+        # a Series of pandas, with the ids of queries in place of the numbers of rows
+        return got.to_dict(), "got"
     if not isinstance(got, str):
         return got, "got"
     if "\n" in got or NDCG.match(got.strip()):
@@ -529,7 +532,6 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    """Yield the values in a file or in text."""
     cells = read_cells(content)
     if isinstance(cells, Iterator):
         yield from _rows_of_lines(cells)
@@ -549,6 +551,10 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     header: list[str] | None = None
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
+        if index == 0 and cells[0] == "":
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+            continue
         if header is None and not _is_value(value):
             if any(name in words for name in ALL_QUERIES):
                 # such as the name of the run, in the output of trec_eval
@@ -613,7 +619,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         yield from _rows_of_elasticsearch(value["details"])
         return
     splits = value.get("scores")
-    if isinstance(splits, Mapping) and splits and all(map(_is_list, splits.values())):
+    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
         yield from _rows_of_mteb(splits)
         return
     columns = value.get("queries")
@@ -635,10 +641,6 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         else:
             for measure, number in content.items():
                 yield _Row(name, number, measure)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
@@ -680,6 +682,30 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
+    query_column, columns = _columns_of(record)
+    query = None
+    if query_column is not None:
+        query = record[query_column]
+    run = record.get("run", record.get("runid", run))
+    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    for name in ndcgs:
+        yield _Row(query, record[name], name, run)
+    if ndcgs:
+        return
+    if len(columns) != 1:
+        names = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
+    measure = None
+    for name in spelled(record, ("measure",)):
+        measure = record[name]
+    if query_column is None and measure is not None:
+        # a measure and its mean
+        query = ALL_QUERIES[0]
+    yield _Row(query, record[columns[0]], measure, run)
+
+
+def _columns_of(record: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+    """Return the column of queries, None if there is none, and the columns that may have values."""
     query = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
     for name in record:
@@ -687,18 +713,4 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             columns.append(name)
     if query is None and len(columns) == 2:
         query = columns.pop(0)
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
-    if not ndcgs and len(columns) != 1:
-        names = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
-    query_id = None if query is None else record[query]
-    run = record.get("run", record.get("runid", run))
-    if ndcgs:
-        for name in ndcgs:
-            yield _Row(query_id, record[name], name, run)
-        return
-    measure = record.get(next(iter(spelled(record, ("measure",))), ""))
-    if query is None and measure is not None:
-        # a measure and its mean
-        query_id = ALL_QUERIES[0]
-    yield _Row(query_id, record[columns[0]], measure, run)
+    return query, columns

@@ -6,7 +6,7 @@ the mean are applied to the values of the queries.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -150,24 +150,66 @@ def hash_of(values: Floats) -> int:
     return hash((values.round(9) + 0.0).tobytes())
 
 
-def search(searched: Searched) -> "Matches":
-    """Try combinations of the unknown options, but only one of those that cannot differ here."""
-    readings, without_score = _readings(searched)
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+class Setting(NamedTuple):
+    """Options, and the values of queries under them at one or several cutoffs."""
+
+    chosen: dict[str, Any]  # the options that may change a value
+    cutoffs: Sequence[int | None]  # the cutoff of each row of values
+    values: Floats  # of each query at each cutoff; nan for a query that does not count
+    scores: Floats  # the means to compare with the evidence
+    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
+
+
+def search(
+    searched: Searched, settings: Iterable[Setting], without_score: Mapping[str, str]
+) -> "Matches":
+    """Compare settings with the evidence; those without a score have an error."""
     matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(reading.choices for reading in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                matches.add(scored)
-                bar.update(1)
+    for setting in settings:
+        matches.add(setting)
     order = list(CONVENTIONS)
     matches.matching.sort(
         key=lambda match: (match.changes, order.index(match.combination.convention))
     )
     return matches
+
+
+def settings_to_try(searched: Searched) -> tuple[Iterator[Setting], dict[str, str]]:
+    """Return the settings of the unknown options, but only one of those that cannot differ here.
+
+    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
+    options that have no score.
+    """
+    readings, without_score = _readings(searched)
+    return _settings(searched, readings), without_score
+
+
+def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
+    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
+    longest = max(lengths, default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    total = len(cutoffs) * sum(reading.choices for reading in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                for averaging in _averagings(searched, scored):
+                    yield _setting(searched, scored, averaging)
+                bar.update(1)
+
+
+def _setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
+    """Return the values and the means under options and a way to average them."""
+    values = _averaged(scored, averaging)
+    scores = searched.scores_of(values, scored.cutoffs)
+    zero, missing, matter = averaging
+    options = {**scored.chosen, "zero_division": zero, "missing": missing}
+    names = (scored.matter | matter) - searched.given.keys()
+    chosen = {name: value for name, value in options.items() if name in names}
+    changes = np.full(len(scores), _changes(chosen).min())
+    if not searched.named_cutoffs:
+        # Another cutoff than the one that was asked for is a change too.
+        changes += [cutoff != searched.k for cutoff in scored.cutoffs]
+    return Setting(chosen, scored.cutoffs, values, scores, changes)
 
 
 class _Reading(NamedTuple):
@@ -230,16 +272,22 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
                 matter.discard("negative_relevance")
-            grid: dict[str, Sequence[Any]] = {}
-            for name in OPTIONS_OF_DCG:
-                values = searched.values_of(name)
-                if name not in matter:
-                    values = values[:1]
-                grid[name] = values
+            grid = _grid(searched, matter)
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
                 grid["ties"] = [order for order in grid["ties"] if order != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
+
+
+def _grid(searched: Searched, matter: Collection[str]) -> dict[str, Sequence[Any]]:
+    """Return the values to try of the options of the DCG: one of an option that does not matter."""
+    grid = {}
+    for name in OPTIONS_OF_DCG:
+        values = searched.values_of(name)
+        if name not in matter:
+            values = values[:1]
+        grid[name] = values
+    return grid
 
 
 def _scored_choices(
@@ -374,56 +422,37 @@ class Matches:
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
-    def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the evidence, in each way to average them."""
+    def add(self, setting: Setting) -> None:
+        """Compare the values of queries or their means with the evidence."""
         searched = self.searched
-        for averaging in _averagings(searched, scored):
-            values = _averaged(scored, averaging)
-            scores = searched.scores_of(values, scored.cutoffs)
-            chosen = self._chosen(scored, averaging)
-            changes = _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
-            self.tried.add(scores, changes)
-            if searched.reported_values is not None:
-                agreeing = searched.reported_values.near(values)
-                self._keep_nearest(scored, chosen, values, agreeing)
-            for row in np.flatnonzero(searched.matching(values, scores)).tolist():
-                # With named cutoffs, one setting has a row for each of them.
-                matching_values = values if searched.named_cutoffs else values[[row]]
-                combination = self._combination(scored, chosen, row, matching_values)
-                self.matching.append(FoundOptions(combination, hash_of(matching_values)))
+        values = setting.values
+        self.tried.add(setting.scores, setting.changes)
+        if searched.reported_values is not None:
+            self._keep_nearest(setting, searched.reported_values.near(values))
+        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+            # With named cutoffs, one setting has a row for each of them.
+            matching_values = values if searched.named_cutoffs else values[[row]]
+            combination = self._combination(setting, row, matching_values)
+            self.matching.append(FoundOptions(combination, hash_of(matching_values)))
 
-    def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
-        """Return the options that were chosen and may change a value."""
-        zero, missing, matter = averaging
-        options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        names = (scored.matter | matter) - self.searched.given.keys()
-        return {name: value for name, value in options.items() if name in names}
-
-    def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
-        """Return 1 for each setting with another cutoff than the one that was asked for, else 0."""
-        if self.searched.named_cutoffs:
-            return np.zeros(settings, np.int64)
-        return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
-
-    def _keep_nearest(
-        self, scored: _Scored, chosen: dict[str, Any], values: Floats, agreeing: Mask
-    ) -> None:
+    def _keep_nearest(self, setting: Setting, agreeing: Mask) -> None:
         row = int(agreeing.sum(axis=1).argmax())
         if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
             self.agreeing = agreeing[row]
-            self.nearest = self._combination(scored, chosen, row, values[[row]])
+            self.nearest = self._combination(setting, row, setting.values[[row]])
 
-    def _combination(
-        self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
-    ) -> Combination:
+    def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
         """Return a combination as changes of the convention that differs in the fewest options."""
         searched = self.searched
-        convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
+        convention = list(CONVENTIONS)[int(_changes(setting.chosen).argmin())]
         usual = _options_of(convention)
-        changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
+        changed: dict[str, Any] = {}
+        for name, value in setting.chosen.items():
+            if repr(value) != usual[name]:
+                changed[name] = value
         k: Any = searched.named_cutoffs
         if len(k) <= 1:
-            k = scored.cutoffs[row]
+            k = setting.cutoffs[row]
             if k not in searched.asked_cutoffs:
                 changed["k"] = k
         score = float(means_of(values, searched.weight)[0])

@@ -54,7 +54,14 @@ class FoundSlip(NamedTuple):
 class SlipSearch:
     """The rankings as queries that slips can change, and the reported scores."""
 
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+    def __init__(
+        self,
+        searched: Searched,
+        inputs: Inputs,
+        known_queries: dict[int | None, Queries],
+        as_given: Sequence[Evidence],
+    ) -> None:
+        # known_queries: by their cutoff, with the scores of other searches
         # as_given: the scores before they were read as percentages
         self.searched = searched
         self.as_given = searched._replace(evidence=as_given)
@@ -77,12 +84,15 @@ class SlipSearch:
         if len(rankings.relevance) > MOST_DOCUMENTS:
             return
         for k in searched.asked_cutoffs:
-            if by_ids:
-                self.queries.append(Queries(queries_by_ids(inputs, rankings.names(), k)))
-            else:
-                self.queries.append(Queries(queries_of(rankings, k)))
+            if k not in known_queries:
+                if by_ids:
+                    queries = queries_by_ids(inputs, rankings.names(), k)
+                else:
+                    queries = queries_of(rankings, k)
+                known_queries[k] = Queries(queries)
+            self.queries.append(known_queries[k])
 
-    def found(self) -> list[FoundSlip]:
+    def matches(self) -> list[FoundSlip]:
         """Return the slips that give the reported scores, except those that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on
@@ -97,25 +107,37 @@ class SlipSearch:
 
     def _matching(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
         """Yield the slips that give the scores, each on the convention that needs least changes."""
-        without_slip = {
+        usual = {
             convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
         }
         slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
         for slip in tracked(slips, "Trying", " slips"):
             matches: list[FoundSlip] = []
             for convention in TRIED_ON:
-                for zero, values in self._values(slip, convention, discount):
-                    usual = without_slip[convention].get(zero)
-                    if usual is not None and hash_of(values) == hash_of(usual):
-                        continue  # the slip changes nothing
-                    changed: dict[str, Any] = dict(discount)
-                    if zero is not None:
-                        changed["zero_division"] = zero
-                    match = self._match(slip, convention, changed, values)
-                    if match is not None:
-                        matches.append(match)
+                matches += self._matching_on(slip, convention, discount, usual[convention])
             if matches:
                 yield min(matches, key=lambda match: match.changes)
+
+    def _matching_on(
+        self,
+        slip: Slip,
+        convention: str,
+        discount: Mapping[str, str],
+        usual: Mapping[float | None, Floats],
+    ) -> Iterator[FoundSlip]:
+        """Yield a match for each number for empty queries with which a slip gives the scores.
+
+        `usual` are the values without the slip, by these numbers.
+        """
+        for zero, values in self._values(slip, convention, discount):
+            if zero in usual and hash_of(values) == hash_of(usual[zero]):
+                continue  # the slip changes nothing
+            changed: dict[str, Any] = dict(discount)
+            if zero is not None:
+                changed["zero_division"] = zero
+            match = self._match(slip, convention, changed, values)
+            if match is not None:
+                yield match
 
     def _match(
         self, slip: Slip, convention: str, changed: dict[str, Any], values: Floats

@@ -129,6 +129,7 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
+    # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)

@@ -306,10 +306,7 @@ class Comparison(Readable):
         family = len(self.testing.families(self.pairs)[0])
         corrected = ""
         if family > 1:
-            measures = "a measure"
-            if self.testing.corrected_over == "all":
-                measures = "all measures"
-            corrected = f", corrected by Holm for {family:,} pairs of {measures}"
+            corrected = f", corrected by Holm for {family:,} pairs of {self.testing.measures}"
         counts = range_text(self.counts.values())
         content = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
         marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"

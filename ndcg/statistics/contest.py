@@ -9,7 +9,6 @@ import numpy as np
 
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
-from ..measure.ties import Floats
 from ..scores.progress import progress
 from .measured import (
     PerQuery,
@@ -26,6 +25,7 @@ from .pairs import Pair, Testing, opponents
 from .significance import (
     ROUNDING,
     Sample,
+    Tests,
     detectable_t,
     differences,
     intervals,
@@ -85,55 +85,75 @@ class Contest(NamedTuple):
         systems = list(columns)
         figures = np.array([columns[system][name] for system in systems])
         sample = self.sample(name, columns)
-        greatest = greatest_value(name)
-        ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
+        confidence = self.resampling.confidence
+        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
         scores = make_scores(name, figures, ends)
         alternative, margin = self.testing.alternative, self.testing.margin
         seed = self.resampling.seed
         tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
         powers = power(sample, alternative=alternative, margin=margin)
+        # without the nan of queries that have no value
         least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
         pairs = []
         for row, (one, other) in enumerate(sample.pairs.T.tolist()):
-            difference = float(differences(scores[one].value, scores[other].value))
-            bound = greatest
-            if min(least[one], least[other]) < 0:
-                # As of negative relevances.
-                bound = math.inf
             # The intervals of the differences follow those of the means.
             low, high, error = (float(column[len(systems) + row]) for column in ends)
-            p = float(tests.randomization[row])
-            p_t = float(tests.t_test[row])
             needed = float(powers.queries_needed[row])
-            pair = Pair(
-                measure=name,
-                system=systems[one],
-                other=systems[other],
-                difference=difference,
-                low=min(difference, low),
-                high=max(difference, high),
-                low_holm=-bound,
-                high_holm=bound,
+            pair = self._pair(
+                (name, systems[one], systems[other]),
+                difference=float(differences(scores[one].value, scores[other].value)),
+                ends=(low, high),
                 standard_error=error,
                 degrees_of_freedom=float(len(sample.weight) - 1),
-                p=p,
-                p_holm=p,
-                p_t=p_t,
-                p_t_holm=p_t,
-                **wins_and_losses(sample.by_query[row]),
-                exact=bool(tests.exact[row]),
-                permutations=int(tests.permutations[row]),
-                min_detectable=self._detectable(float(powers.min_detectable[row]), bound),
+                least=min(least[one], least[other]),
+                p_t=float(tests.t_test[row]),
+                **_figures_of_test(tests, sample, row),
+                min_detectable=float(powers.min_detectable[row]),
                 queries_needed=None if math.isnan(needed) else int(needed),
             )
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
-    def _detectable(self, difference: float, bound: float) -> float | None:
-        """Return a difference that the test finds; None if it is unknown or no possible one."""
-        if difference <= self.testing.margin + bound:
-            return difference
-        return None
+    def _pair(
+        self,
+        names: tuple[str, str, str],
+        *,
+        difference: float,
+        ends: tuple[float, float],
+        least: float,
+        min_detectable: float,
+        **figures: Any,
+    ) -> Pair:
+        """Return a pair before Holm's correction, of a measure and two systems.
+
+        `least` is the lowest value of any query, and `min_detectable` is nan if it is unknown.
+        """
+        measure, system, other = names
+        bound = greatest_value(measure)
+        if least < 0:
+            # A value is only negative if relevances are, and then its size has no bound.
+            bound = math.inf
+        low, high = ends
+        if self.testing.paired:
+            # Rounding may put the difference just outside of its interval.
+            low, high = min(difference, low), max(difference, high)
+        else:
+            low, high = max(low, -bound), min(high, bound)
+        is_possible = min_detectable <= self.testing.margin + bound
+        return Pair(
+            measure=measure,
+            system=system,
+            other=other,
+            difference=difference,
+            low=low,
+            high=high,
+            low_holm=-bound,
+            high_holm=bound,
+            p_holm=figures["p"],
+            p_t_holm=figures["p_t"],
+            min_detectable=min_detectable if is_possible else None,
+            **figures,
+        )
 
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system, and the pairs to compare."""
@@ -170,30 +190,21 @@ class Contest(NamedTuple):
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
             )
-            bound = greatest_value(name)
-            if min(sample.min() for sample in both) < 0:
-                bound = math.inf
-            pair = Pair(
-                measure=name,
-                system=systems[0],
-                other=systems[1],
+            pair = self._pair(
+                (name, *systems),
                 difference=test["difference"],
-                low=max(test["low"], -bound),
-                high=min(test["high"], bound),
-                low_holm=-bound,
-                high_holm=bound,
+                ends=(test["low"], test["high"]),
                 standard_error=test["standard_error"],
                 degrees_of_freedom=test["degrees_of_freedom"],
+                least=min(sample.min() for sample in both),
                 p=test["p"],
-                p_holm=test["p"],
                 p_t=test["p"],
-                p_t_holm=test["p"],
                 wins=None,
                 ties=None,
                 losses=None,
                 exact=False,
                 permutations=0,
-                min_detectable=self._detectable(test["min_detectable"], bound),
+                min_detectable=test["min_detectable"],
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -246,30 +257,17 @@ class Contest(NamedTuple):
         for row, (one, other) in enumerate(sample.pairs.T.tolist()):
             mean = combined[row]
             difference = float(differences(means[systems[one]], means[systems[other]]))
-            bound = greatest_value(name)
-            if sample.values[[one, other]].min() < 0:
-                bound = math.inf
-            p = float(tests.randomization[row])
             p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            pair = Pair(
-                measure=name,
-                system=systems[one],
-                other=systems[other],
+            pair = self._pair(
+                (name, systems[one], systems[other]),
                 difference=difference,
-                low=min(difference, mean.low),
-                high=max(difference, mean.high),
-                low_holm=-bound,
-                high_holm=bound,
+                ends=(mean.low, mean.high),
                 standard_error=mean.standard_error,
                 degrees_of_freedom=mean.freedom,
-                p=p,
-                p_holm=p,
+                least=sample.values[[one, other]].min(),
                 p_t=p_t,
-                p_t_holm=p_t,
-                **wins_and_losses(sample.by_query[row]),
-                exact=bool(tests.exact[row]),
-                permutations=int(tests.permutations[row]),
-                min_detectable=self._detectable(detectable, bound),
+                **_figures_of_test(tests, sample, row),
+                min_detectable=detectable,
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -314,10 +312,11 @@ def _compared_slices(
         for value in slices.values:
             part = {system: by_value[value] for system, by_value in parts.items()}
             first = next(iter(part.values()))
+            # All systems leave out the same queries, with a weight of 0 as their last figure.
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 scores, pairs = contest.results(part)
                 compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
-                if value is not None:
+                if value is not None:  # which is no slice
                     named.append(part)
             bar.update(1)
     confidence = contest.resampling.confidence
@@ -350,11 +349,19 @@ def with_figures_of_slices(
     return means._replace(scores=scores)
 
 
-def wins_and_losses(by_query: Floats) -> dict[str, int]:
-    """Return on how many queries the first system of a pair wins, ties and loses."""
+def _figures_of_test(tests: Tests, sample: Sample, row: int) -> dict[str, Any]:
+    """Return the figures of the randomization test of a pair, and on how many queries it wins."""
+    by_query = sample.by_query[row]
     wins = int(np.count_nonzero(by_query > 0))
     losses = int(np.count_nonzero(by_query < 0))
-    return {"wins": wins, "ties": len(by_query) - wins - losses, "losses": losses}
+    return {
+        "p": float(tests.randomization[row]),
+        "wins": wins,
+        "ties": len(by_query) - wins - losses,
+        "losses": losses,
+        "exact": bool(tests.exact[row]),
+        "permutations": int(tests.permutations[row]),
+    }
 
 
 def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:

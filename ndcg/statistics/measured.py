@@ -313,11 +313,10 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
-    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query
-    that is not in the
-    mean: the value and those in the worst, the best and a random order, times the weight; whether
-        the value depends on
-    the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
+    Those of a result have shape ``(10, queries)``. The first row is the value. The others are to be
+    summed, and 0 for a query that is not in the mean: the value and those in the worst, the best
+    and a random order, times the weight; whether the value depends on the order of ties; the
+    numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
     ones = np.ones(len(columns["ideal"]))
@@ -357,20 +356,16 @@ def score_system(
 
     A score is nan if no query has a value.
     """
-    return {
-        name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
-    }
+    scores = {}
+    for name, sample in samples.items():
+        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        (scores[name],) = make_scores(name, figures[name][np.newaxis], ends)
+    return scores
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     """Return the values of each result as a sample with one row."""
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
-
-
-def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
-    """Return the score of one result."""
-    ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-    return make_scores(name, figures[name][np.newaxis], ends)[0]
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:

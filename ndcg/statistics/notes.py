@@ -16,8 +16,7 @@ from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences
 
-NAMED_PAIRS = 5  # pairs in a sentence
-NAMED_SLICES = 5  # slices in a sentence
+NAMED = 5  # pairs or slices in a sentence
 # Why a query is excluded, as a sentence says it of one query and of several.
 LEFT_OUT = {
     "missing": (
@@ -81,6 +80,7 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     queries = len(columns["all relevant"])
     count = int(np.count_nonzero(columns["all relevant"]))
     if 10 * count >= queries:
+        # Fewer hardly raise the mean.
         sentences.append(
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
             "them scores high."
@@ -345,10 +345,15 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
     equal = [title for title, queries in differing.items() if queries == 0]
     if not equal:
         return []
-    names = ", ".join(equal[:NAMED_PAIRS])
-    if len(equal) > NAMED_PAIRS:
-        names += f" and {len(equal) - NAMED_PAIRS:,} more"
-    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
+    same = f"Both systems have the same value in every query: {_first_names(equal)}"
+    return [f"{same}. Are they the same run?"]
+
+
+def _first_names(names: Sequence[str]) -> str:
+    text = ", ".join(names[:NAMED])
+    if len(names) > NAMED:
+        text += f" and {len(names) - NAMED:,} more"
+    return text
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -413,19 +418,14 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        measures = "a measure"
-        if testing.corrected_over == "all":
-            measures = "all measures"
-        family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
+        family = f"{together * len(compared):,} pairs: {together:,} of {testing.measures} in each"
         sentences.append(
             f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
     if not left_out:
         return sentences
-    names = ", ".join(map(slice_name, left_out[:NAMED_SLICES]))
-    if len(left_out) > NAMED_SLICES:
-        names += f" and {len(left_out) - NAMED_SLICES:,} more"
+    names = _first_names([slice_name(value) for value in left_out])
     problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
     sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
     if left_out != [None]:

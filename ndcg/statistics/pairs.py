@@ -141,6 +141,13 @@ class Testing(NamedTuple):
         return 1
 
     @property
+    def measures(self) -> str:
+        """The measures whose p-values are corrected together."""
+        if self.corrected_over == "all":
+            return "all measures"
+        return "a measure"
+
+    @property
     def test(self) -> str:
         """The name of the test that `p` is from."""
         return "paired randomization test" if self.paired else "Welch's t-test"
@@ -260,7 +267,7 @@ class Pair(NamedTuple):
         return self._replace(
             system=self.other,
             other=self.system,
-            difference=0.0 - self.difference,
+            difference=0.0 - self.difference,  # which is never -0.0
             low=-self.high,
             high=-self.low,
             low_holm=-self.high_holm,

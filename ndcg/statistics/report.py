@@ -222,6 +222,7 @@ class Report(Readable):
         if "relevant" in columns:
             is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
         table = self.queries.select(columns).filter(is_counted)
+        # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
     def flat(self) -> dict[str, float]:
@@ -332,6 +333,7 @@ class Report(Readable):
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
+            # A query stands for an equal share, of which its point is the middle.
             shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
             axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
@@ -346,7 +348,6 @@ class Report(Readable):
 
 
 def _mark_of_mean(score: Score) -> Mark:
-    """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
 
 

@@ -17,9 +17,17 @@ from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
 
 from ndcg.explanations.evidence import UNLIKELY
-from ndcg.explanations.explanation import Verdict, explain, table_of_conventions
+from ndcg.explanations.explanation import (
+    Scorer,
+    Verdict,
+    explain,
+    explained,
+    table_of_conventions,
+)
+from ndcg.explanations.reported import Reported
 from ndcg.explanations.slip_terms import Queries, Query, in_order
 from ndcg.explanations.slips import SLIPS, slip_named
+from ndcg.inputs.reading import Inputs
 from ndcg.measure.conventions import CHOICES, CONVENTIONS
 from ndcg.scores.compute import compute
 
@@ -258,6 +266,16 @@ def test_scores_of_other_systems_have_no_cause() -> None:
         for digits, names in ((3, ONE), (4, ONE), (4, TWO)):
             named += told(other, digits, inputs, names).kind != "unknown"
     assert named <= 1
+
+
+def test_several_scores_of_rankings_that_are_scored_once_are_explained_like_one() -> None:
+    inputs, other = drawn(1)
+    known: dict[str, Any] = {"missing": "empty", "judged_only": False}
+    scorer = Scorer(Inputs(**inputs).settled(), 5, known)
+    for digits in (3, 6):
+        got = {"nDCG@5": f"{other['nDCG@5']:.{digits}f}"}
+        again = explained(scorer, Reported.read(got, None))
+        assert again.to_dict() == explain(**inputs, got=got, **known).to_dict()
 
 
 def test_options_with_the_fewest_changes_are_the_cause_and_others_are_counted(

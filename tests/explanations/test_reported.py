@@ -512,6 +512,23 @@ def test_mappings_of_programs_are_read_like_their_files(ndcg: evaluate.Metric) -
         assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
 
 
+@pytest.mark.parametrize("name", [None, "nDCG@10", "value"])
+@pytest.mark.parametrize("as_file", [False, True])
+def test_a_series_of_pandas_is_read_by_its_index(name: str | None, as_file: bool) -> None:
+    import pandas as pd
+
+    values = pd.Series([0.25, 0.5], index=["b", "a"], name=name)
+    got = values.to_csv() if as_file else values
+    numbers = {query: float(value) for query, value in Reported.read(got, 10).values.items()}
+    assert numbers == {"b": 0.25, "a": 0.5}
+
+
+@pytest.mark.parametrize("got", [[None, None], [math.nan, math.nan], {"a": None, "b": None}])
+def test_reported_values_of_queries_are_not_all_missing(ndcg: evaluate.Metric, got: Any) -> None:
+    with pytest.raises(ValueError, match=r"^got: no query has a value;"):
+        ndcg.explain(predictions=RUN, references=QRELS, got=got)
+
+
 @pytest.mark.parametrize(
     ("content", "k", "problem"),
     [
