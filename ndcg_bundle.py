@@ -14964,8 +14964,10 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
         is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
         if not is_possible and not is_only_form:
             continue
-        # A function without a cutoff may rank whole lists.
-        cutoffs = [k] if cutoff is not None else list(dict.fromkeys([None, k]))
+        cutoffs = [k]
+        if cutoff is None and k is not None:
+            # A function without a cutoff may rank whole lists.
+            cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
             pairs = zip(order, names, strict=False)
             hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
@@ -14992,28 +14994,23 @@ def accepted_arguments(
         yield ["", ""], None if k is None else 2
         return
     kinds = {parameter.kind for parameter in parameters}
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     cutoff = next(filter(_is_cutoff, parameters), None)
     others = []
     for parameter in parameters:
-        is_positional = parameter in positional and parameter != cutoff
+        is_positional = parameter.kind in _POSITIONAL and parameter != cutoff
         if is_positional or _must_be_named(parameter):
             others.append(parameter)
     # Those that must be given come first.
     others.sort(key=lambda parameter: parameter.default is not parameter.empty)
     names = [parameter.name for parameter in others]
-    needed = sum(parameter.default is parameter.empty for parameter in others)
+    needed = _needed(parameters, others)
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         names += ["", ""]
         needed = max(2, needed)
-    if needed == 0:
-        needed = min(2, len(names))
-    if needed == 1 and len(positional) > 1 and positional[1] in others:
-        # such as y_score=None
-        needed = 2
     if cutoff is not None:
-        if cutoff in positional[: needed + 1]:
-            yield names[:needed], positional.index(cutoff)
+        position = parameters.index(cutoff)
+        if cutoff.kind in _POSITIONAL and position <= needed:
+            yield names[:needed], position
         else:
             yield names[:needed], cutoff.name
         return
@@ -15032,6 +15029,19 @@ def accepted_arguments(
         yield names[:needed], "k"
     else:
         yield names[:needed], None
+
+
+def _needed(parameters: Sequence[inspect.Parameter], others: Sequence[inspect.Parameter]) -> int:
+    """Return how many arguments other than the cutoff, of which some have a default, are needed."""
+    needed = sum(parameter.default is parameter.empty for parameter in others)
+    if needed == 0:
+        # All have a default, so the first two are the ranking and the judgments.
+        needed = min(2, len(others))
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
+        needed = 2
+    return needed
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
@@ -15207,34 +15217,45 @@ def _without_ties(
         relevance = np.maximum(relevance, 1)
     retrieved, judged = np.ones((2, size), bool)
     if shows.documents:
-        if kind in ("deep", "unjudged"):
-            retrieved[: rng.integers(1, size - cut + 1)] = False
-            relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
-        if kind == "few retrieved":
-            retrieved[rng.integers(1, size // 2 + 1) :] = False
-            relevance = np.maximum(relevance, rng.random(size) < 0.7)
-        if kind == "mixed" or (kind == "long" and turn % 2):
-            retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
-        if kind in ("unjudged", "mixed", "few retrieved") or (kind == "long" and turn % 2):
-            judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
-        if kind == "mixed" and turn % 3:
-            # A single document on one side
-            if turn % 3 == 1:
-                judged[:] = False
-            else:
-                retrieved[:] = False
-            single = rng.integers(size)
-            judged[single] = retrieved[single] = True
-            relevance[single] = max(relevance[single], 1)
-        if kind == "nothing retrieved":
-            retrieved[:] = False
-        # Some document is judged in any case.
-        judged[rng.integers(size)] |= not judged.any()
+        relevance, retrieved, judged = _with_gaps(rng, cut, kind, turn, relevance)
     # Sixteenths, which all libraries hold exactly, of both signs and none 0
     scores = (2 * rng.permutation(2 * size + 8)[:size] - 2 * size - 7) / 16
     if retrieved.all() and turn % 2 == 0:
         scores -= scores[rng.integers(size)]  # so that one is 0
     return scores, relevance, retrieved, judged
+
+
+def _with_gaps(
+    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Mask, Mask]:
+    """Return which documents were retrieved and judged, and the relevance that suits their kind."""
+    size = len(relevance)
+    retrieved, judged = np.ones((2, size), bool)
+    has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
+    if kind in ("deep", "unjudged"):
+        retrieved[: rng.integers(1, size - cut + 1)] = False
+        relevance[~retrieved] = np.maximum(relevance[~retrieved], 1)
+    if kind == "few retrieved":
+        retrieved[rng.integers(1, size // 2 + 1) :] = False
+        relevance = np.maximum(relevance, rng.random(size) < 0.7)
+    if has_any_gaps:
+        retrieved = rng.random(size) < rng.choice([0.3, 0.7, 0.9])
+    if has_any_gaps or kind in ("unjudged", "few retrieved"):
+        judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
+    if kind == "mixed" and turn % 3:
+        # A single document on one side
+        if turn % 3 == 1:
+            judged[:] = False
+        else:
+            retrieved[:] = False
+        single = rng.integers(size)
+        judged[single] = retrieved[single] = True
+        relevance[single] = max(relevance[single], 1)
+    if kind == "nothing retrieved":
+        retrieved[:] = False
+    # Some document is judged in any case.
+    judged[rng.integers(size)] |= not judged.any()
+    return relevance, retrieved, judged
 
 
 def _with_ties(
@@ -15461,14 +15482,12 @@ def _renamed(query: Query) -> Query:
 
 
 def _with_prefix(query: Query, prefix: str) -> Query:
-    """Return a ranking whose ids begin with a prefix."""
     run = {prefix + document: score for document, score in query.run.items()}
     qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    """Read what a function returned."""
     value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
@@ -15539,44 +15558,50 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    rows: list[tuple[int, Query, Answer]] = []
-    refused: list[int] = []
+    # of the rankings with an answer
+    numbers: list[int] = []
+    queries: list[Query] = []
+    values: list[tuple[float, float]] = []
+    refused: list[int] = []  # the numbers of the others
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]
 
-    def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
-        queries = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        for number, query in tracked([*zip(numbers, queries, strict=True)], "Asking", " rankings"):
+    def ask_about(new_numbers: Sequence[int], attempt: int = 0) -> None:
+        rankings = random_rankings(new_numbers, call.k, call.shows, seed, attempt)
+        pairs = list(zip(new_numbers, rankings, strict=True))
+        for number, query in tracked(pairs, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
-            if not answer.problem or (answer.problem in NO_VALUE and query.run):
-                rows.append((number, query, answer))
-            else:
+            if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
+                continue
+            numbers.append(number)
+            queries.append(query)
+            values.append((answer.value, answer.again))
 
-    def has_refused_most() -> bool:
-        return len(refused) > len(rows)
+    def first_values() -> Floats:
+        return np.array([value for value, _ in values])
 
     ask_about(range(cases))
-    refused_most_at_first = has_refused_most()
-    values = np.array([answer.value for _, _, answer in rows])
-    answers_by_kind = Counter(kind_of(number) for number, _, _ in rows)
+    refused_most_at_first = len(refused) > len(numbers)
+    tolerance = tolerance_of(first_values())
+    answers_by_kind = Counter(map(kind_of, numbers))
     few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-    if np.isfinite(values).any():
+    if np.isfinite(first_values()).any():
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or refused_most_at_first:
+        if tolerance > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    asked = Asked(asker, len(rows) + len(refused), has_refused_most())
-    if not any(math.isfinite(answer.value) for _, _, answer in rows):
+    refused_most = len(refused) > len(numbers)
+    asked = Asked(asker, len(numbers) + len(refused), refused_most)
+    if not np.isfinite(first_values()).any():
         return asked
-    values = np.array([[answer.value, answer.again] for _, _, answer in rows]).T
-    plain = np.array([is_plain(number) for number, _, _ in rows])
-    close = np.array([kind_of(number) == "close" for number, _, _ in rows])
-    queries = Queries(query for _, query, _ in rows)
-    return asked._replace(answers=Answers(queries, values, plain, close, tolerance_of(values)))
+    plain = np.array([is_plain(number) for number in numbers])
+    close = np.array([kind_of(number) == "close" for number in numbers])
+    both = np.array(values).T
+    return asked._replace(answers=Answers(Queries(queries), both, plain, close, tolerance_of(both)))
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -15639,6 +15664,22 @@ class Candidate(NamedTuple):
         """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
         return self.is_varied and self.call.form in ("sets", "ids")
 
+    def likelihood(self, most: float) -> tuple[Any, ...]:
+        """Return what makes a call likely, the most telling first.
+
+        `most` is the highest share of the rankings that any call has an answer for.
+        """
+        # The function makes sets of its own, rather than that it is given one.
+        makes_sets = self.depends_on_sets and self.call.form != "sets"
+        answers_many = 4 * self.answered >= most
+        return (
+            makes_sets and self.answered >= most > 0,
+            answers_many and not self.depends_on_sets,
+            self.explained,
+            self.is_varied,
+            most == 0 and self.returned,
+        )
+
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
     """Yield the calls of which some definition explains all answers, then those it explains most.
@@ -15659,27 +15700,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     for candidate in complete[:MOST_CALLS]:
         if candidate.explained[:2] == complete[0].explained[:2]:
             yield candidate
-
-    def likelihood(candidate: Candidate) -> tuple[Any, ...]:
-        # The function makes sets of its own, rather than that it is given one.
-        makes_sets = candidate.depends_on_sets and candidate.call.form != "sets"
-        answers_many = 4 * candidate.answered >= most
-        return (
-            makes_sets and candidate.answered >= most > 0,
-            answers_many and not candidate.depends_on_sets,
-            candidate.explained,
-            candidate.is_varied,
-            most == 0 and candidate.returned,
-        )
-
     others = [candidate for candidate in candidates if candidate not in complete]
-    others.sort(key=likelihood, reverse=True)
-    # two calls in one form, with the fewest facts if in doubt
-    likely = others[:1]
-    answered = [candidate for candidate in others if candidate.answered]
-    in_one_form = [other for other in answered if other.call.form == others[0].call.form]
-    if in_one_form:
-        likely = in_one_form[:2]
+    others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
+    likely = _first_of_one_form(others)
     yield from likely
     for call, first, *_ in likely:
         values = first.values[0]
@@ -15687,6 +15710,15 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             continue
         if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+
+
+def _first_of_one_form(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """Return the first two calls with answers in the form of the first one, or the first."""
+    in_one_form = []
+    for candidate in candidates:
+        if candidate.answered and candidate.call.form == candidates[0].call.form:
+            in_one_form.append(candidate)
+    return in_one_form[:2] or candidates[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
@@ -16203,7 +16235,6 @@ def check(
 
 
 def _fewest_slips(result: Check) -> float:
-    """Return the fewest slips that explain the answers."""
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
 
@@ -16371,21 +16402,33 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    yield from _with_less(query, shows)
+    if query.k is not None and query.k > 1:
+        yield query._replace(k=1)
+        yield query._replace(k=query.k - 1)
+    yield from _with_plainer_numbers(query, shows)
+
+
+def _with_less(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield rankings without a document, and without its score or its judgment only."""
     for document in {**query.run, **query.qrels}:
         smaller = query._replace(
             run=_without(query.run, document), qrels=_without(query.qrels, document)
         )
-        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
+        has_relevant = any(smaller.qrels.values())
+        if smaller.qrels and (shows.several or has_relevant):
             yield smaller
-    if shows.documents:
-        for document in query.run:
-            yield query._replace(run=_without(query.run, document))
-    if shows.documents and shows.several and len(query.qrels) > 1:
+    if not shows.documents:
+        return
+    for document in query.run:
+        yield query._replace(run=_without(query.run, document))
+    if shows.several and len(query.qrels) > 1:
         for document in query.qrels:
             yield query._replace(qrels=_without(query.qrels, document))
-    if query.k is not None and query.k > 1:
-        yield query._replace(k=1)
-        yield query._replace(k=query.k - 1)
+
+
+def _with_plainer_numbers(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield rankings with a relevance of 0 or 1, and with the scores 1, 2, 3 and so on."""
     if shows.several:
         for document, relevance in query.qrels.items():
             for smaller_relevance in (0, 1):
@@ -17182,7 +17225,7 @@ class Reported(NamedTuple):
         """
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        are_records = is_list and len(content) > 0 and isinstance(content[0], Mapping)
+        are_records = is_list and isinstance(next(iter(content), None), Mapping)
         if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
             scores = results.scores(k)
@@ -17283,7 +17326,6 @@ def _evidence(
     *,
     by_query: bool = False,
 ) -> Evidence:
-    """Return evidence with the tolerances of a match."""
     exact = half_unit + REORDERED
     return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
 
@@ -17335,6 +17377,10 @@ def _content_of(got: Any) -> tuple[Any, str]:
     if _explanations_reported_is_file(got):
         path = os.fsdecode(got)
         return _read_file(path), f"got: {path}"
+    index = getattr(got, "index", None)
+    if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
+        # a Series of pandas, with the ids of queries in place of the numbers of rows
+        return got.to_dict(), "got"
     if not isinstance(got, str):
         return got, "got"
     if "\n" in got or NDCG.match(got.strip()):
@@ -17649,7 +17695,6 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 
 
 def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    """Yield the values in a file or in text."""
     cells = read_cells(content)
     if isinstance(cells, Iterator):
         yield from _rows_of_lines(cells)
@@ -17669,6 +17714,10 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     header: list[str] | None = None
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
+        if index == 0 and cells[0] == "":
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+            continue
         if header is None and not _explanations_reported_is_value(value):
             if any(name in words for name in ALL_QUERIES):
                 # such as the name of the run, in the output of trec_eval
@@ -17733,7 +17782,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         yield from _rows_of_elasticsearch(value["details"])
         return
     splits = value.get("scores")
-    if isinstance(splits, Mapping) and splits and all(map(_is_list, splits.values())):
+    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
         yield from _rows_of_mteb(splits)
         return
     columns = value.get("queries")
@@ -17755,10 +17804,6 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         else:
             for measure, number in content.items():
                 yield _Row(name, number, measure)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
@@ -17800,6 +17845,30 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
+    query_column, columns = _columns_of(record)
+    query = None
+    if query_column is not None:
+        query = record[query_column]
+    run = record.get("run", record.get("runid", run))
+    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    for name in ndcgs:
+        yield _Row(query, record[name], name, run)
+    if ndcgs:
+        return
+    if len(columns) != 1:
+        names = ", ".join(map(shown, record))
+        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
+    measure = None
+    for name in spelled(record, ("measure",)):
+        measure = record[name]
+    if query_column is None and measure is not None:
+        # a measure and its mean
+        query = ALL_QUERIES[0]
+    yield _Row(query, record[columns[0]], measure, run)
+
+
+def _columns_of(record: Mapping[str, Any]) -> tuple[str | None, list[str]]:
+    """Return the column of queries, None if there is none, and the columns that may have values."""
     query = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
     for name in record:
@@ -17807,21 +17876,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             columns.append(name)
     if query is None and len(columns) == 2:
         query = columns.pop(0)
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
-    if not ndcgs and len(columns) != 1:
-        names = ", ".join(map(shown, record))
-        raise ValueError(f"the columns are {names}; one must be an nDCG, such as nDCG@10")
-    query_id = None if query is None else record[query]
-    run = record.get("run", record.get("runid", run))
-    if ndcgs:
-        for name in ndcgs:
-            yield _Row(query_id, record[name], name, run)
-        return
-    measure = record.get(next(iter(spelled(record, ("measure",))), ""))
-    if query is None and measure is not None:
-        # a measure and its mean
-        query_id = ALL_QUERIES[0]
-    yield _Row(query_id, record[columns[0]], measure, run)
+    return query, columns
 
 
 # ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
@@ -17949,24 +18004,66 @@ def hash_of(values: Floats) -> int:
     return hash((values.round(9) + 0.0).tobytes())
 
 
-def search(searched: Searched) -> "Matches":
-    """Try combinations of the unknown options, but only one of those that cannot differ here."""
-    readings, without_score = _readings(searched)
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+class Setting(NamedTuple):
+    """Options, and the values of queries under them at one or several cutoffs."""
+
+    chosen: dict[str, Any]  # the options that may change a value
+    cutoffs: Sequence[int | None]  # the cutoff of each row of values
+    values: Floats  # of each query at each cutoff; nan for a query that does not count
+    scores: Floats  # the means to compare with the evidence
+    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
+
+
+def search(
+    searched: Searched, settings: Iterable[Setting], without_score: Mapping[str, str]
+) -> "Matches":
+    """Compare settings with the evidence; those without a score have an error."""
     matches = Matches(searched, without_score)
-    total = len(cutoffs) * sum(reading.choices for reading in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                matches.add(scored)
-                bar.update(1)
+    for setting in settings:
+        matches.add(setting)
     order = list(CONVENTIONS)
     matches.matching.sort(
         key=lambda match: (match.changes, order.index(match.combination.convention))
     )
     return matches
+
+
+def settings_to_try(searched: Searched) -> tuple[Iterator[Setting], dict[str, str]]:
+    """Return the settings of the unknown options, but only one of those that cannot differ here.
+
+    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
+    options that have no score.
+    """
+    readings, without_score = _readings(searched)
+    return _settings(searched, readings), without_score
+
+
+def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
+    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
+    longest = max(lengths, default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    total = len(cutoffs) * sum(reading.choices for reading in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for scored in _scored_choices(searched, reading, cutoffs):
+                for averaging in _averagings(searched, scored):
+                    yield _setting(searched, scored, averaging)
+                bar.update(1)
+
+
+def _setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
+    """Return the values and the means under options and a way to average them."""
+    values = _averaged(scored, averaging)
+    scores = searched.scores_of(values, scored.cutoffs)
+    zero, missing, matter = averaging
+    options = {**scored.chosen, "zero_division": zero, "missing": missing}
+    names = (scored.matter | matter) - searched.given.keys()
+    chosen = {name: value for name, value in options.items() if name in names}
+    changes = np.full(len(scores), _changes(chosen).min())
+    if not searched.named_cutoffs:
+        # Another cutoff than the one that was asked for is a change too.
+        changes += [cutoff != searched.k for cutoff in scored.cutoffs]
+    return Setting(chosen, scored.cutoffs, values, scores, changes)
 
 
 class _Reading(NamedTuple):
@@ -18029,16 +18126,22 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
                 matter.discard("negative_relevance")
-            grid: dict[str, Sequence[Any]] = {}
-            for name in OPTIONS_OF_DCG:
-                values = searched.values_of(name)
-                if name not in matter:
-                    values = values[:1]
-                grid[name] = values
+            grid = _grid(searched, matter)
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
                 grid["ties"] = [order for order in grid["ties"] if order != "docid"]
             readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
     return readings, without_score
+
+
+def _grid(searched: Searched, matter: Collection[str]) -> dict[str, Sequence[Any]]:
+    """Return the values to try of the options of the DCG: one of an option that does not matter."""
+    grid = {}
+    for name in OPTIONS_OF_DCG:
+        values = searched.values_of(name)
+        if name not in matter:
+            values = values[:1]
+        grid[name] = values
+    return grid
 
 
 def _scored_choices(
@@ -18173,56 +18276,37 @@ class Matches:
         self.nearest: Combination | None = None
         self.agreeing: Mask | None = None
 
-    def add(self, scored: _Scored) -> None:
-        """Compare values of queries with the evidence, in each way to average them."""
+    def add(self, setting: Setting) -> None:
+        """Compare the values of queries or their means with the evidence."""
         searched = self.searched
-        for averaging in _averagings(searched, scored):
-            values = _averaged(scored, averaging)
-            scores = searched.scores_of(values, scored.cutoffs)
-            chosen = self._chosen(scored, averaging)
-            changes = _changes(chosen).min() + self._other_cutoffs(scored, len(scores))
-            self.tried.add(scores, changes)
-            if searched.reported_values is not None:
-                agreeing = searched.reported_values.near(values)
-                self._keep_nearest(scored, chosen, values, agreeing)
-            for row in np.flatnonzero(searched.matching(values, scores)).tolist():
-                # With named cutoffs, one setting has a row for each of them.
-                matching_values = values if searched.named_cutoffs else values[[row]]
-                combination = self._combination(scored, chosen, row, matching_values)
-                self.matching.append(FoundOptions(combination, hash_of(matching_values)))
+        values = setting.values
+        self.tried.add(setting.scores, setting.changes)
+        if searched.reported_values is not None:
+            self._keep_nearest(setting, searched.reported_values.near(values))
+        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+            # With named cutoffs, one setting has a row for each of them.
+            matching_values = values if searched.named_cutoffs else values[[row]]
+            combination = self._combination(setting, row, matching_values)
+            self.matching.append(FoundOptions(combination, hash_of(matching_values)))
 
-    def _chosen(self, scored: _Scored, averaging: _Averaging) -> dict[str, Any]:
-        """Return the options that were chosen and may change a value."""
-        zero, missing, matter = averaging
-        options = {**scored.chosen, "zero_division": zero, "missing": missing}
-        names = (scored.matter | matter) - self.searched.given.keys()
-        return {name: value for name, value in options.items() if name in names}
-
-    def _other_cutoffs(self, scored: _Scored, settings: int) -> NDArray[np.int64]:
-        """Return 1 for each setting with another cutoff than the one that was asked for, else 0."""
-        if self.searched.named_cutoffs:
-            return np.zeros(settings, np.int64)
-        return np.array([cutoff != self.searched.k for cutoff in scored.cutoffs], np.int64)
-
-    def _keep_nearest(
-        self, scored: _Scored, chosen: dict[str, Any], values: Floats, agreeing: Mask
-    ) -> None:
+    def _keep_nearest(self, setting: Setting, agreeing: Mask) -> None:
         row = int(agreeing.sum(axis=1).argmax())
         if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
             self.agreeing = agreeing[row]
-            self.nearest = self._combination(scored, chosen, row, values[[row]])
+            self.nearest = self._combination(setting, row, setting.values[[row]])
 
-    def _combination(
-        self, scored: _Scored, chosen: dict[str, Any], row: int, values: Floats
-    ) -> Combination:
+    def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
         """Return a combination as changes of the convention that differs in the fewest options."""
         searched = self.searched
-        convention = list(CONVENTIONS)[int(_changes(chosen).argmin())]
+        convention = list(CONVENTIONS)[int(_changes(setting.chosen).argmin())]
         usual = _options_of(convention)
-        changed = {name: value for name, value in chosen.items() if repr(value) != usual[name]}
+        changed: dict[str, Any] = {}
+        for name, value in setting.chosen.items():
+            if repr(value) != usual[name]:
+                changed[name] = value
         k: Any = searched.named_cutoffs
         if len(k) <= 1:
-            k = scored.cutoffs[row]
+            k = setting.cutoffs[row]
             if k not in searched.asked_cutoffs:
                 changed["k"] = k
         score = float(means_of(values, searched.weight)[0])
@@ -18332,7 +18416,14 @@ class FoundSlip(NamedTuple):
 class SlipSearch:
     """The rankings as queries that slips can change, and the reported scores."""
 
-    def __init__(self, searched: Searched, inputs: Inputs, as_given: Sequence[Evidence]) -> None:
+    def __init__(
+        self,
+        searched: Searched,
+        inputs: Inputs,
+        known_queries: dict[int | None, Queries],
+        as_given: Sequence[Evidence],
+    ) -> None:
+        # known_queries: by their cutoff, with the scores of other searches
         # as_given: the scores before they were read as percentages
         self.searched = searched
         self.as_given = searched._replace(evidence=as_given)
@@ -18355,12 +18446,15 @@ class SlipSearch:
         if len(rankings.relevance) > MOST_DOCUMENTS:
             return
         for k in searched.asked_cutoffs:
-            if by_ids:
-                self.queries.append(Queries(queries_by_ids(inputs, rankings.names(), k)))
-            else:
-                self.queries.append(Queries(queries_of(rankings, k)))
+            if k not in known_queries:
+                if by_ids:
+                    queries = queries_by_ids(inputs, rankings.names(), k)
+                else:
+                    queries = queries_of(rankings, k)
+                known_queries[k] = Queries(queries)
+            self.queries.append(known_queries[k])
 
-    def found(self) -> list[FoundSlip]:
+    def matches(self) -> list[FoundSlip]:
         """Return the slips that give the reported scores, except those that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on
@@ -18375,25 +18469,37 @@ class SlipSearch:
 
     def _matching(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
         """Yield the slips that give the scores, each on the convention that needs least changes."""
-        without_slip = {
+        usual = {
             convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
         }
         slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
         for slip in tracked(slips, "Trying", " slips"):
             matches: list[FoundSlip] = []
             for convention in TRIED_ON:
-                for zero, values in self._values(slip, convention, discount):
-                    usual = without_slip[convention].get(zero)
-                    if usual is not None and hash_of(values) == hash_of(usual):
-                        continue  # the slip changes nothing
-                    changed: dict[str, Any] = dict(discount)
-                    if zero is not None:
-                        changed["zero_division"] = zero
-                    match = self._match(slip, convention, changed, values)
-                    if match is not None:
-                        matches.append(match)
+                matches += self._matching_on(slip, convention, discount, usual[convention])
             if matches:
                 yield min(matches, key=lambda match: match.changes)
+
+    def _matching_on(
+        self,
+        slip: Slip,
+        convention: str,
+        discount: Mapping[str, str],
+        usual: Mapping[float | None, Floats],
+    ) -> Iterator[FoundSlip]:
+        """Yield a match for each number for empty queries with which a slip gives the scores.
+
+        `usual` are the values without the slip, by these numbers.
+        """
+        for zero, values in self._values(slip, convention, discount):
+            if zero in usual and hash_of(values) == hash_of(usual[zero]):
+                continue  # the slip changes nothing
+            changed: dict[str, Any] = dict(discount)
+            if zero is not None:
+                changed["zero_division"] = zero
+            match = self._match(slip, convention, changed, values)
+            if match is not None:
+                yield match
 
     def _match(
         self, slip: Slip, convention: str, changed: dict[str, Any], values: Floats
@@ -18828,8 +18934,22 @@ def explain(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         ),
     )
-    scorer = _Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
+    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
     notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    return explained(scorer, reported, pair, notes)
+
+
+def explained(
+    scorer: "Scorer",
+    reported: Reported | None,
+    pair: tuple[str, str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """Explain reported scores of rankings, and the difference between two conventions.
+
+    Raises:
+        ValueError: as `explain`, except for errors in its arguments.
+    """
     scores, errors = _scores_of_conventions(scorer)
     for name in pair or ():
         if name in errors:
@@ -18840,35 +18960,57 @@ def explain(
     slip = None
     if reported is not None:
         explanation, slip = _with_matches(explanation, scorer, reported)
-    start = scorer.options_of(first if pair is None else pair[0])
+    if pair is not None:
+        return _with_difference(explanation, scorer, pair)
+    return _with_difference_from(first, explanation, scorer, slip)
+
+
+def _with_difference(
+    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
+) -> Explanation:
+    """Return an explanation with the choices in which two conventions of the caller differ."""
+    if pair[0] == pair[1]:
+        return explanation
+    end = scorer.options_of(pair[1])
+    try:
+        choices = scorer.choices(scorer.options_of(pair[0]), end)
+    except ValueError as error:
+        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
+        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
+        raise within(error, "between", both) from None
+    if not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
+    return replace(explanation, between=pair, choices=choices)
+
+
+def _with_difference_from(
+    first: str, explanation: Explanation, scorer: "Scorer", slip: FoundSlip | None
+) -> Explanation:
+    """Return an explanation with the choices in which the first convention differs from the answer.
+
+    There are none if options give the scores, since these already say in what they differ.
+    """
+    start = scorer.options_of(first)
     answer = explanation.answer
-    if pair is None and answer is not None and answer.kind == "conventions":
+    if slip is not None:
+        second = _with_a_slip(str(slip))
+        end = scorer.options_of(slip.convention, **slip.changed)
+    elif answer is not None and answer.kind == "conventions":
         # the match that differs in the fewest choices
-        nearest = min(
+        second = min(
             explanation.matches,
             key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
         )
-        pair = (first, nearest)
-    signature = explanation.signature
-    if pair is not None:
-        slip = None
-        end = scorer.options_of(pair[1])
-        if not explanation.matches:
-            signature = end.signature(**scorer.given)
-    elif slip is not None:
-        pair = (first, _with_a_slip(str(slip)))
-        end = scorer.options_of(slip.convention, **slip.changed)
-    if pair is None or pair[0] == pair[1]:
+        end = scorer.options_of(second)
+    else:
+        return explanation
+    if second == first:
         return explanation
     try:
         choices = scorer.choices(start, end, slip)
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        if between is None:
-            return explanation
-        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
-        raise within(error, "between", both) from None
-    return replace(explanation, signature=signature, between=pair, choices=choices)
+    except ValueError:  # a mixture of their options has no score
+        return explanation
+    return replace(explanation, between=(first, second), choices=choices)
 
 
 def _two_conventions(between: Any) -> tuple[str, str]:
@@ -18894,7 +19036,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(
-    scorer: "_Scorer",
+    scorer: "Scorer",
 ) -> tuple[dict[str, float | None], dict[str, str]]:
     """Return the score under each convention, None for an error, and the errors.
 
@@ -18914,8 +19056,11 @@ def _scores_of_conventions(
     return scores, errors
 
 
-class _Scorer:
-    """Score the same rankings under different options, and read them only once."""
+class Scorer:
+    """Score the same rankings under different options, and read them only once.
+
+    What does not depend on the reported scores is kept for other reported scores.
+    """
 
     def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
@@ -18928,6 +19073,7 @@ class _Scorer:
         }
         self.rankings: dict[tuple[Any, ...], Rankings] = {}
         self.scores: dict[tuple[str, ...], float] = {}
+        self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
         rankings = self.read(Options.parse(k=k, **options))
         if not rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
@@ -18958,6 +19104,10 @@ class _Scorer:
                 values = measure_rankings(rankings, options)["nDCG"][0]
             self.scores[key] = mean("nDCG", values, self.weight)
         return self.scores[key]
+
+    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
+        """Return the settings that a search tries, and the errors of those without a score."""
+        return settings_to_try(searched)
 
     def choices(
         self, before: Options, after: Options, slip: FoundSlip | None = None
@@ -19010,7 +19160,7 @@ def _shapley_value(
 
 
 def _with_matches(
-    explanation: Explanation, scorer: _Scorer, reported: Reported
+    explanation: Explanation, scorer: Scorer, reported: Reported
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
@@ -19023,7 +19173,10 @@ def _with_matches(
         given["ties"] = "last"
     searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
     score = reported.score
-    if math.isnan(score):  # if values of queries were reported, the table compares their mean
+    if reported.values is not None:
+        # The table compares their mean.
+        if np.isnan(evidence[0].scores).all():
+            raise InputError("no query has a value; give that of at least one", "got")
         score = mean("nDCG", evidence[0].scores, scorer.weight)
     explanation = replace(
         explanation,
@@ -19055,15 +19208,15 @@ def _with_matches(
 
 
 def _with_causes(
-    explanation: Explanation, scorer: _Scorer, reported: Reported, searched: Searched
+    explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, FoundSlip | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    matches = search(searched)
+    matches = search(searched, *scorer.settings(searched))
     as_given = reported.as_given()
     evidence = searched.evidence
-    slip_search = SlipSearch(searched, scorer.inputs, as_given.evidence(rankings))
-    slips = slip_search.found()
+    slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
+    slips = slip_search.matches()
     if not matches.matching and slips and all(slip.as_given for slip in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
@@ -19077,59 +19230,72 @@ def _with_causes(
         combinations_by_chance = matches.tried.by_chance(evidence, most)
         return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    is_told = False
-    expected = by_chance_of_all = by_chance()
-    if fits:
-        fewest = fits[0].changes
-        by_chance_of_simplest = by_chance(fewest)
-        is_told = by_chance_of_simplest <= UNLIKELY
-        if is_told:
-            fits = [fit for fit in fits if fit.changes == fewest]
-            expected = by_chance_of_simplest
-    settings = len({fit.values for fit in fits})
-    if not fits:
-        decide = "Were other queries or documents scored, weighted or excluded?"
-    elif is_told and settings == 1:
-        decide = ""
-    else:
-        decide = _what_would_decide(evidence)
+    answer = _verdict(fits, by_chance, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(match.combination for match in matches.matching),
         distinct=len({match.values for match in matches.matching}),
         tried=len(matches.tried),
         without_score=matches.without_score,
-        by_chance=by_chance_of_all,
+        by_chance=by_chance(),
         slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
-        answer=Verdict(
-            kind="cause" if is_told else "unknown",
-            fits=tuple(map(_cause_of, fits)),
-            settings=settings,
-            by_chance=expected,
-            decide=decide,
-        ),
+        answer=answer,
     )
-    if is_told and isinstance(fits[0], FoundSlip):
-        return explanation, fits[0]
-    if is_told and isinstance(fits[0], FoundOptions):
-        options = Options.parse(**fits[0].combination.options)
-        return replace(explanation, signature=options.signature(**scorer.given)), None
-    if not fits and matches.nearest is not None and matches.agreeing is not None:
-        names = rankings.names()
-        differing = ~matches.agreeing
-        properties = properties_of(rankings, matches.nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(matches.nearest))
-        explanation = replace(
-            explanation,
-            nearest=matches.nearest,
-            disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-            in_common=tuple(map(Message, common)),
-        )
-    return explanation, None
+    if not fits:
+        return _with_nearest(explanation, matches, rankings), None
+    if answer.kind == "unknown":
+        return explanation, None
+    first = fits[0]
+    if isinstance(first, FoundSlip):
+        return explanation, first
+    options = Options.parse(**first.combination.options)
+    return replace(explanation, signature=options.signature(**scorer.given)), None
+
+
+def _verdict(
+    fits: Sequence[FoundOptions | FoundSlip],
+    by_chance: Callable[[float], float],
+    evidence: Sequence[Evidence],
+) -> Verdict:
+    """Return what fits tell, which are in the order of their changes.
+
+    `by_chance` returns how many settings with so many changes at most would fit by chance.
+    """
+    if not fits:
+        decide = "Were other queries or documents scored, weighted or excluded?"
+        return Verdict("unknown", (), 0, by_chance(math.inf), decide)
+    fewest = fits[0].changes
+    expected = by_chance(fewest)
+    is_told = expected <= UNLIKELY
+    if is_told:
+        fits = [fit for fit in fits if fit.changes == fewest]
+    else:
+        expected = by_chance(math.inf)
+    settings = len({fit.values for fit in fits})
+    decide = ""
+    if not is_told or settings > 1:
+        decide = _what_would_decide(evidence)
+    kind: Literal["cause", "unknown"] = "cause" if is_told else "unknown"
+    return Verdict(kind, tuple(map(_cause_of, fits)), settings, expected, decide)
+
+
+def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
+    """Return an explanation with the combination that gives most of the values of queries."""
+    if matches.nearest is None or matches.agreeing is None:
+        return explanation
+    differing = ~matches.agreeing
+    properties = properties_of(rankings, matches.nearest.options["k"])
+    common = in_common(properties, differing, "queries", marked(matches.nearest))
+    names = rankings.names()
+    return replace(
+        explanation,
+        nearest=matches.nearest,
+        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
+        in_common=tuple(map(Message, common)),
+    )
 
 
 def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
-    """Return what gives the reported scores, in words."""
     if isinstance(fit, FoundSlip):
         return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
     combination = fit.combination
@@ -20001,11 +20167,10 @@ def _saved_ids(ids: NDArray[Any]) -> pa.Array:
 def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
-    Those of a result have shape ``(10, queries)``: the value, and nine to be summed, 0 for a query
-    that is not in the
-    mean: the value and those in the worst, the best and a random order, times the weight; whether
-        the value depends on
-    the order of ties; the numbers of ranked and of unjudged documents; 1; and the weight.
+    Those of a result have shape ``(10, queries)``. The first row is the value. The others are to be
+    summed, and 0 for a query that is not in the mean: the value and those in the worst, the best
+    and a random order, times the weight; whether the value depends on the order of ties; the
+    numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
     ones = np.ones(len(columns["ideal"]))
@@ -20045,20 +20210,16 @@ def score_system(
 
     A score is nan if no query has a value.
     """
-    return {
-        name: score_result(figures, name, sample, confidence) for name, sample in samples.items()
-    }
+    scores = {}
+    for name, sample in samples.items():
+        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        (scores[name],) = make_scores(name, figures[name][np.newaxis], ends)
+    return scores
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     """Return the values of each result as a sample with one row."""
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
-
-
-def score_result(figures: PerQuery, name: str, sample: Sample, confidence: float) -> Score:
-    """Return the score of one result."""
-    ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-    return make_scores(name, figures[name][np.newaxis], ends)[0]
 
 
 def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
@@ -20544,6 +20705,13 @@ class Testing(NamedTuple):
         return 1
 
     @property
+    def measures(self) -> str:
+        """The measures whose p-values are corrected together."""
+        if self.corrected_over == "all":
+            return "all measures"
+        return "a measure"
+
+    @property
     def test(self) -> str:
         """The name of the test that `p` is from."""
         return "paired randomization test" if self.paired else "Welch's t-test"
@@ -20663,7 +20831,7 @@ class Pair(NamedTuple):
         return self._replace(
             system=self.other,
             other=self.system,
-            difference=0.0 - self.difference,
+            difference=0.0 - self.difference,  # which is never -0.0
             low=-self.high,
             high=-self.low,
             low_holm=-self.high_holm,
@@ -20715,8 +20883,7 @@ def system_names(
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
-NAMED_PAIRS = 5  # pairs in a sentence
-NAMED_SLICES = 5  # slices in a sentence
+NAMED = 5  # pairs or slices in a sentence
 # Why a query is excluded, as a sentence says it of one query and of several.
 LEFT_OUT = {
     "missing": (
@@ -20780,6 +20947,7 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     queries = len(columns["all relevant"])
     count = int(np.count_nonzero(columns["all relevant"]))
     if 10 * count >= queries:
+        # Fewer hardly raise the mean.
         sentences.append(
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
             "them scores high."
@@ -21044,10 +21212,15 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
     equal = [title for title, queries in differing.items() if queries == 0]
     if not equal:
         return []
-    names = ", ".join(equal[:NAMED_PAIRS])
-    if len(equal) > NAMED_PAIRS:
-        names += f" and {len(equal) - NAMED_PAIRS:,} more"
-    return [f"Both systems have the same value in every query: {names}. Are they the same run?"]
+    same = f"Both systems have the same value in every query: {_first_names(equal)}"
+    return [f"{same}. Are they the same run?"]
+
+
+def _first_names(names: Sequence[str]) -> str:
+    text = ", ".join(names[:NAMED])
+    if len(names) > NAMED:
+        text += f" and {len(names) - NAMED:,} more"
+    return text
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
@@ -21112,19 +21285,14 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        measures = "a measure"
-        if testing.corrected_over == "all":
-            measures = "all measures"
-        family = f"{together * len(compared):,} pairs: {together:,} of {measures} in each"
+        family = f"{together * len(compared):,} pairs: {together:,} of {testing.measures} in each"
         sentences.append(
             f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
     if not left_out:
         return sentences
-    names = ", ".join(map(slice_name, left_out[:NAMED_SLICES]))
-    if len(left_out) > NAMED_SLICES:
-        names += f" and {len(left_out) - NAMED_SLICES:,} more"
+    names = _first_names([slice_name(value) for value in left_out])
     problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
     sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
     if left_out != [None]:
@@ -21208,6 +21376,7 @@ def saved_number(value: Any, place: str) -> float:
     """Return a saved number, nan for None."""
     if value is None:
         return math.nan
+    # A float does not hold each integer above 2**53.
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
     return float(value)
@@ -21557,6 +21726,7 @@ class Report(Readable):
         if "relevant" in columns:
             is_counted = pc.and_(is_counted, pc.greater(self.queries["relevant"], 0))
         table = self.queries.select(columns).filter(is_counted)
+        # Queries with equal values stay in their order.
         return table.take(np.argsort(table[measure].to_numpy(), kind="stable")[:n])
 
     def flat(self) -> dict[str, float]:
@@ -21667,6 +21837,7 @@ class Report(Readable):
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
         for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
+            # A query stands for an equal share, of which its point is the middle.
             shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
             axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
@@ -21681,7 +21852,6 @@ class Report(Readable):
 
 
 def _mark_of_mean(score: Score) -> Mark:
-    """Return a mean as plots show it."""
     return Mark(score.value, score.low, score.high)
 
 
@@ -25731,55 +25901,75 @@ class Contest(NamedTuple):
         systems = list(columns)
         figures = np.array([columns[system][name] for system in systems])
         sample = self.sample(name, columns)
-        greatest = greatest_value(name)
-        ends = intervals(sample, greatest=greatest, confidence=self.resampling.confidence)
+        confidence = self.resampling.confidence
+        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
         scores = make_scores(name, figures, ends)
         alternative, margin = self.testing.alternative, self.testing.margin
         seed = self.resampling.seed
         tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
         powers = power(sample, alternative=alternative, margin=margin)
+        # without the nan of queries that have no value
         least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
         pairs = []
         for row, (one, other) in enumerate(sample.pairs.T.tolist()):
-            difference = float(differences(scores[one].value, scores[other].value))
-            bound = greatest
-            if min(least[one], least[other]) < 0:
-                # As of negative relevances.
-                bound = math.inf
             # The intervals of the differences follow those of the means.
             low, high, error = (float(column[len(systems) + row]) for column in ends)
-            p = float(tests.randomization[row])
-            p_t = float(tests.t_test[row])
             needed = float(powers.queries_needed[row])
-            pair = Pair(
-                measure=name,
-                system=systems[one],
-                other=systems[other],
-                difference=difference,
-                low=min(difference, low),
-                high=max(difference, high),
-                low_holm=-bound,
-                high_holm=bound,
+            pair = self._pair(
+                (name, systems[one], systems[other]),
+                difference=float(differences(scores[one].value, scores[other].value)),
+                ends=(low, high),
                 standard_error=error,
                 degrees_of_freedom=float(len(sample.weight) - 1),
-                p=p,
-                p_holm=p,
-                p_t=p_t,
-                p_t_holm=p_t,
-                **wins_and_losses(sample.by_query[row]),
-                exact=bool(tests.exact[row]),
-                permutations=int(tests.permutations[row]),
-                min_detectable=self._detectable(float(powers.min_detectable[row]), bound),
+                least=min(least[one], least[other]),
+                p_t=float(tests.t_test[row]),
+                **_figures_of_test(tests, sample, row),
+                min_detectable=float(powers.min_detectable[row]),
                 queries_needed=None if math.isnan(needed) else int(needed),
             )
             pairs.append(pair)
         return dict(zip(systems, scores, strict=True)), pairs
 
-    def _detectable(self, difference: float, bound: float) -> float | None:
-        """Return a difference that the test finds; None if it is unknown or no possible one."""
-        if difference <= self.testing.margin + bound:
-            return difference
-        return None
+    def _pair(
+        self,
+        names: tuple[str, str, str],
+        *,
+        difference: float,
+        ends: tuple[float, float],
+        least: float,
+        min_detectable: float,
+        **figures: Any,
+    ) -> Pair:
+        """Return a pair before Holm's correction, of a measure and two systems.
+
+        `least` is the lowest value of any query, and `min_detectable` is nan if it is unknown.
+        """
+        measure, system, other = names
+        bound = greatest_value(measure)
+        if least < 0:
+            # A value is only negative if relevances are, and then its size has no bound.
+            bound = math.inf
+        low, high = ends
+        if self.testing.paired:
+            # Rounding may put the difference just outside of its interval.
+            low, high = min(difference, low), max(difference, high)
+        else:
+            low, high = max(low, -bound), min(high, bound)
+        is_possible = min_detectable <= self.testing.margin + bound
+        return Pair(
+            measure=measure,
+            system=system,
+            other=other,
+            difference=difference,
+            low=low,
+            high=high,
+            low_holm=-bound,
+            high_holm=bound,
+            p_holm=figures["p"],
+            p_t_holm=figures["p_t"],
+            min_detectable=min_detectable if is_possible else None,
+            **figures,
+        )
 
     def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
         """Return the values of one result, with a row for each system, and the pairs to compare."""
@@ -25816,30 +26006,21 @@ class Contest(NamedTuple):
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
             )
-            bound = greatest_value(name)
-            if min(sample.min() for sample in both) < 0:
-                bound = math.inf
-            pair = Pair(
-                measure=name,
-                system=systems[0],
-                other=systems[1],
+            pair = self._pair(
+                (name, *systems),
                 difference=test["difference"],
-                low=max(test["low"], -bound),
-                high=min(test["high"], bound),
-                low_holm=-bound,
-                high_holm=bound,
+                ends=(test["low"], test["high"]),
                 standard_error=test["standard_error"],
                 degrees_of_freedom=test["degrees_of_freedom"],
+                least=min(sample.min() for sample in both),
                 p=test["p"],
-                p_holm=test["p"],
                 p_t=test["p"],
-                p_t_holm=test["p"],
                 wins=None,
                 ties=None,
                 losses=None,
                 exact=False,
                 permutations=0,
-                min_detectable=self._detectable(test["min_detectable"], bound),
+                min_detectable=test["min_detectable"],
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -25892,30 +26073,17 @@ class Contest(NamedTuple):
         for row, (one, other) in enumerate(sample.pairs.T.tolist()):
             mean = combined[row]
             difference = float(differences(means[systems[one]], means[systems[other]]))
-            bound = greatest_value(name)
-            if sample.values[[one, other]].min() < 0:
-                bound = math.inf
-            p = float(tests.randomization[row])
             p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            pair = Pair(
-                measure=name,
-                system=systems[one],
-                other=systems[other],
+            pair = self._pair(
+                (name, systems[one], systems[other]),
                 difference=difference,
-                low=min(difference, mean.low),
-                high=max(difference, mean.high),
-                low_holm=-bound,
-                high_holm=bound,
+                ends=(mean.low, mean.high),
                 standard_error=mean.standard_error,
                 degrees_of_freedom=mean.freedom,
-                p=p,
-                p_holm=p,
+                least=sample.values[[one, other]].min(),
                 p_t=p_t,
-                p_t_holm=p_t,
-                **wins_and_losses(sample.by_query[row]),
-                exact=bool(tests.exact[row]),
-                permutations=int(tests.permutations[row]),
-                min_detectable=self._detectable(detectable, bound),
+                **_figures_of_test(tests, sample, row),
+                min_detectable=detectable,
                 queries_needed=None,
             )
             pairs.append(pair)
@@ -25960,10 +26128,11 @@ def _compared_slices(
         for value in slices.values:
             part = {system: by_value[value] for system, by_value in parts.items()}
             first = next(iter(part.values()))
+            # All systems leave out the same queries, with a weight of 0 as their last figure.
             if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
                 scores, pairs = contest.results(part)
                 compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
-                if value is not None:
+                if value is not None:  # which is no slice
                     named.append(part)
             bar.update(1)
     confidence = contest.resampling.confidence
@@ -25996,11 +26165,19 @@ def with_figures_of_slices(
     return means._replace(scores=scores)
 
 
-def wins_and_losses(by_query: Floats) -> dict[str, int]:
-    """Return on how many queries the first system of a pair wins, ties and loses."""
+def _figures_of_test(tests: Tests, sample: Sample, row: int) -> dict[str, Any]:
+    """Return the figures of the randomization test of a pair, and on how many queries it wins."""
+    by_query = sample.by_query[row]
     wins = int(np.count_nonzero(by_query > 0))
     losses = int(np.count_nonzero(by_query < 0))
-    return {"wins": wins, "ties": len(by_query) - wins - losses, "losses": losses}
+    return {
+        "p": float(tests.randomization[row]),
+        "wins": wins,
+        "ties": len(by_query) - wins - losses,
+        "losses": losses,
+        "exact": bool(tests.exact[row]),
+        "permutations": int(tests.permutations[row]),
+    }
 
 
 def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
@@ -26442,10 +26619,7 @@ class Comparison(Readable):
         family = len(self.testing.families(self.pairs)[0])
         corrected = ""
         if family > 1:
-            measures = "a measure"
-            if self.testing.corrected_over == "all":
-                measures = "all measures"
-            corrected = f", corrected by Holm for {family:,} pairs of {measures}"
+            corrected = f", corrected by Holm for {family:,} pairs of {self.testing.measures}"
         counts = range_text(self.counts.values())
         content = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
         marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
@@ -26828,6 +27002,7 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
+    # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     same_queries = options.get("missing") is None and parsed.missing == "empty"
     options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
