@@ -153,6 +153,7 @@ def _row_of_each(
 ) -> NDArray[np.int64]:
     """Return the row of each document in a table; -1 for a document that is not in it."""
     in_table = np.flatnonzero(rows.origin & table)
+    # Rows are in the order of documents, so that rows of one document follow one another.
     again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
