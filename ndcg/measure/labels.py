@@ -64,6 +64,7 @@ class Labels(NamedTuple):
         gain_by_number = dict(sorted((number_of(label), gain) for label, gain in self.gains))
         labels, gains = np.array(list(gain_by_number)), np.array([*gain_by_number.values()])
         if relevance.dtype.kind == "f":
+            # Labels are compared in the type of the relevances, which may have rounded them.
             with np.errstate(over="ignore"):
                 labels = labels.astype(relevance.dtype)
         index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
@@ -89,7 +90,10 @@ class Labels(NamedTuple):
     def __str__(self) -> str:
         names = []
         for label, _ in self.gains:
-            names.append(shown(label) if isinstance(label, str) else f"{label:g}")
+            if isinstance(label, str):
+                names.append(shown(label))
+            else:
+                names.append(f"{label:g}")
         return ", ".join(names)
 
     @property
@@ -105,7 +109,9 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label if isinstance(label, str) else _plain(label)
+            name = label
+            if not isinstance(name, str):
+                name = _plain(name)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
@@ -172,9 +178,16 @@ def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EM
     values = list(values)
     if not is_not_judged(value):
         return to_label([value, *values])
-    labels = [label_of(other) for other in values if isinstance(other, (str, Real))]
-    words = [label for label in labels if isinstance(label, str) and not is_not_judged(label)]
-    if not any(words) or any(isinstance(label, float) for label in labels):
+    words = []
+    for other in values:
+        if not isinstance(other, (str, Real)):
+            continue
+        label = label_of(other)
+        if isinstance(label, float):
+            return left_empty  # numbers among the values: the others need no labels
+        if not is_not_judged(label):
+            words.append(label)
+    if not any(words):
         return left_empty
     return f"{left_empty}; {to_label(words)}"
 
@@ -193,7 +206,7 @@ def to_label(values: Iterable[Any]) -> str:
         if isinstance(label, str) and label:
             distinct[label] = None
         if len(distinct) > MOST_SHOWN:
-            break
+            break  # there may be millions of values
     if not distinct:
         return f"give a number{mark('None', before=' or ')}"
     labels = list(map(shown, distinct))[:MOST_SHOWN]

@@ -91,21 +91,23 @@ def _blocks(
     """Yield rankings in blocks of queries, and where the results of each block go."""
     import torch
 
-    def of_rows(values: Any, rows: slice) -> Any:
-        return None if values is None else values[rows]
+    def mask_of(mask: Any, rows: slice) -> Any:
+        if mask is None:
+            return None
+        return mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
         for first in range(0, len(score), step):
             rows = slice(first, first + step)
-            masks = (of_rows(judged, rows), of_rows(retrieved, rows))
+            masks = (mask_of(judged, rows), mask_of(retrieved, rows))
             yield rows, _block(relevance[rows], score[rows], *masks)
         return
     lengths = np.diff(offsets)
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
         # One transfer to the device instead of three.
-        of_block = np.stack([queries, offsets[queries], lengths[queries]])
-        row, start, length = torch.tensor(of_block, device=score.device)
+        places = np.stack([queries, offsets[queries], lengths[queries]])
+        row, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
         is_judged = is_retrieved = position < length[:, None]
@@ -214,7 +216,9 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        return values.clamp(min=0) if clip else values
+        if not clip:
+            return values
+        return values.clamp(min=0)
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -241,17 +245,20 @@ def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | No
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
-    for given in (relevance[:1], relevance):
+    for labels in (relevance[:1], relevance):
         try:
-            answer = function(given.clone())
+            answer = function(labels.clone())  # which the function may modify
         except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if type(answer) is not type(given):
+        if type(answer) is not type(labels):
             return None
-        if answer.shape != given.shape or answer.device != given.device:
+        if answer.shape != labels.shape or answer.device != labels.device:
             return None
-    return None if answer.is_complex() else answer.double()
+    if answer.is_complex():
+        return None
+    gains: Tensor = answer.double()
+    return gains
 
 
 # Ranks
@@ -310,7 +317,9 @@ def _ranked(
         position = _order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        return gains if valid else None
+        if not valid:
+            return None
+        return gains
     top, position = _top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
