@@ -365,6 +365,17 @@ def test_a_query_that_two_processes_have_added_is_rejected_with_both_named(pair:
     assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
 
 
+def test_weights_begin_with_the_queries_of_process_0(pair: Any) -> None:
+    first, second = pair
+    weights = [1, 0, 0, 3]
+    result, none = both(
+        lambda: first.compute(**GOOD, sample_weight=weights), lambda: second.compute(**GOOD)
+    )
+    values = evaluate_alone(GOOD)
+    assert none is None
+    assert result == {"nDCG": pytest.approx((1 * values[0] + 3 * values[1]) / 4, rel=1e-15)}
+
+
 def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) -> None:
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
