@@ -114,7 +114,7 @@ class Search:
 
         calls = self.calls
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        # The best scores so far of each query, and the places of their documents in the corpus.
+        # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
@@ -171,7 +171,7 @@ class Search:
     def _rows(
         self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
-        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        """Yield queries with documents in a chunk: the query, its row, and their columns."""
         if ids_of_queries is None:
             return
         chunk = self.documents[start : start + width]
@@ -190,7 +190,7 @@ def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores by their columns.
+    """Return the k highest scores of a row and their columns, equal scores by their columns.
 
     Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
     compared, because they share its rank. Shorter rows are padded with -inf.

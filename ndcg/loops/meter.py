@@ -23,7 +23,7 @@ from ..scores.devices import measure_on_device
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
-MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
+MeterRows = tuple[NDArray[Any], ...]  # the scores, labels and queries of documents
 # By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 

@@ -124,7 +124,7 @@ def lightgbm_metric(
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and True because higher is better."""
+    """Return the results with their names, and True because higher is better."""
     if hasattr(predictions, "get_group"):
         # lightgbm.train passes the scores first, then the Dataset.
         data, predictions = predictions, labels
@@ -175,7 +175,7 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return each result with its name."""
+    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"

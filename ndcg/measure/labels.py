@@ -1,7 +1,7 @@
 """Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 Where values are read, text becomes numbers that no relevance has. Once the documents of both sides
-are joined, each label, text or number, becomes its gain, which the kernel uses as it is.
+are joined, a label, text or number, becomes its gain, which the kernel uses as it is.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class Labels(NamedTuple):
         for label, _ in self.gains:
             if isinstance(label, str):
                 known[label] = number_of(label)
-        read: dict[str, Any] = {}  # each text is read once
+        read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
             if not isinstance(value, str):
@@ -56,7 +56,7 @@ class Labels(NamedTuple):
         return numbers
 
     def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the gain of each label, in numbers; nan for those that have none.
+        """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
         [7.0, 1.0, nan]
@@ -98,7 +98,7 @@ class Labels(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The labels and their gains as the signature of a score has them, without its own marks.
+        """The labels and their gains in the signature of a score, with its separators escaped.
 
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'

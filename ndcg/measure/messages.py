@@ -45,7 +45,7 @@ _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
     """Mark an option or an argument in a message, with the values that it may have there.
 
-    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as
+    An entry point writes marks in its words by `worded`; Python writes them as in a call, or as
     `said`. The text before and after goes with the mark, which is left out where an entry point has
     no words for it.
     """

@@ -43,7 +43,7 @@ ELSEWHERE = {
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with their own aggregation do not accept.
+# Options that methods with another aggregation than `compute` do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -165,7 +165,7 @@ class Options:
         options: Mapping[str, Any],
         lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some."""
+        """Check the options of a method that accepts the options of `compute`, except some."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -181,7 +181,7 @@ class Options:
 
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
-        """The name of each result, its measure, and the index of its cutoff."""
+        """The names of results, with the measure and the index of the cutoff."""
         results = []
         for measure, k in self.with_cutoffs:
             results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
@@ -217,7 +217,7 @@ class Options:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         chosen = {name: getattr(self, name) for name in names}
-        if self.labels is not None:  # each relevance is the gain of its label
+        if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
         ties = self.ties
         if ties == "docid":  # documents are read in ascending order of ids
@@ -260,7 +260,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check the convention, then each option in the order of the table, then all together."""
+    """Check the convention, then the options in the order of the table, then all together."""
     for name in given:
         if name not in OPTIONS:
             problem = f"unknown option {name[:100]}"
@@ -295,7 +295,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
 
 
 def _refuse_other_ties(ties: Any) -> None:
-    """Raise an error for ties that are not those of `ignore_ties`."""
+    """Raise an error for other ties than the ones that `ignore_ties` means."""
     if ties in (None, "last"):
         return
     meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
@@ -516,7 +516,7 @@ def _cutoff(k: Any) -> int | None:
 def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
-    """Return each measure with every cutoff, or with the one in its name."""
+    """Return measures with every cutoff, or with the one in the name."""
     pairs: dict[tuple[str, int | None], None] = {}
     for name in names:
         measure, _, cutoff_in_name = name.partition("@")

@@ -1,10 +1,10 @@
 """The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
-Only the highest scores and gains of each query are found, with no loop over queries, and added in
-float64: values equal those of NumPy to about 1e-15, not to the last bit.
+Only the highest scores and gains of a query are found, with no loop over queries, and added in
+float64: values equal NumPy's to about 1e-15, not to the last bit.
 
-For invalid values the result is None, and `measure_queries` raises its own error. To tell, each
-block of queries reads a few numbers from the device, once; nothing else waits for it.
+For invalid values the result is None, and `measure_queries` raises its error. To tell, a block of
+queries reads a few numbers from the device, once; nothing else waits for it.
 """
 
 import math
@@ -37,7 +37,7 @@ def measure_tensors(
 ) -> "dict[str, Tensor] | None":
     """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    The values are float64. The arguments are those of `measure_queries`, as tensors on one device
+    The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
     NumPy.
 
@@ -58,7 +58,7 @@ def measure_tensors(
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     weight = torch.tensor(definition.weight.copy(), device=score.device)
     cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
-    # A row for each rank and a column for each cutoff: 1 where the rank counts.
+    # A row for a rank and a column for a cutoff: 1 where the rank counts.
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
@@ -88,7 +88,7 @@ def _blocks(
     *,
     offsets: NDArray[np.int64] | None,
 ) -> "Iterator[tuple[Any, _Rankings]]":
-    """Yield rankings in blocks of queries, and where the results of each block go."""
+    """Yield rankings in blocks of queries, and where the results of a block go."""
     import torch
 
     def mask_of(mask: Any, rows: slice) -> Any:
@@ -138,7 +138,7 @@ def _measured(
 ) -> "dict[str, Tensor] | None":
     """Return the values of a block's queries; None if any value is invalid.
 
-    The weights of CG and DCG are those of each rank, for every cutoff.
+    The weights of CG and DCG have a row for a rank and a column for a cutoff.
     """
     import torch
 
@@ -203,7 +203,7 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
 ) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
-    """Return a value of each document that rises with its gain, and the function to gains.
+    """Return values of documents that rise with their gains, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
@@ -349,7 +349,7 @@ def _ranked(
 def _mean_of_ties(
     gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
 ) -> "Tensor":
-    """Return for each document the mean gain of those with its score, from ``start`` to ``end``.
+    """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
     Sums from the start of a tie double their length in each step, so their order never depends on
     the device.

@@ -162,7 +162,7 @@ class Batches:
         return self._state.traits.score_order
 
     def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
-        """Return queries as a batch, if they can be added to those before."""
+        """Return queries as a batch, if they can be added to the batches before."""
         self._check_same("score_order", traits.score_order)
         predictions, references = to_arrow(rankings)
         ids: list[bytes] = []
@@ -227,11 +227,11 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries that `read` returns and those added before.
+        """Score the queries that `read` returns and the batches added before.
 
         Only process 0 has a result; the others return None. `check` rejects queries that cannot be
-        scored, before they are combined with those of other processes. The reference of padding is
-        compared in the type of each batch.
+        scored, before they are combined with the queries of other processes. The reference of
+        padding is compared in the type of its batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
@@ -258,7 +258,7 @@ class Batches:
     def _result(
         self, batch: Batch, score: Callable[[Inputs], Result], ignore_index: float | None
     ) -> Result:
-        """Return the result of a batch, those added before, and those of other processes."""
+        """Return the result of a batch, the batches before, and the batches of other processes."""
         state = self._state
         others = state.others or []
         traits = state.traits.together(batch.traits)

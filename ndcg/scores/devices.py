@@ -56,7 +56,7 @@ class Placed(NamedTuple):
 def accelerator_of(values: Any) -> Any:
     """Return the accelerator on which a PyTorch tensor lies; None for anything else.
 
-    Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
+    Only CUDA and ROCm are used, since other accelerators may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
     if torch is None or type(values) is not torch.Tensor:

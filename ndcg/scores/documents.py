@@ -31,7 +31,7 @@ def documents(
     fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
-    """Return the documents of queries by their ranks, then those that were not retrieved.
+    """Return the documents of queries by their ranks, then documents that were not retrieved.
 
     The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
     null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
@@ -137,7 +137,7 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
 
 
 def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
-    """Return the mean discount of the ranks that each document shares, 0 beyond the cutoff."""
+    """Return the mean discount of the ranks that a document shares, 0 beyond the cutoff."""
     (k,) = options.cutoffs
     counted = min(k or len(first), len(first))
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))

@@ -40,8 +40,8 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name
-    several columns.
+    In a column of `sample_weight` or `by`, a row has the value of its query. `by` may name several
+    columns.
     """
     named = dict(arguments)
     del named["exclude"]  # whose columns are those of another table
@@ -75,7 +75,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
-    Its rows are those of several systems, unless the documents have no ids.
+    Such a table holds the rows of several systems, unless its documents have no ids.
     """
     if query_ids is None or arguments["document_ids"] is not None:
         return

@@ -47,7 +47,7 @@ class Preview(Readable):
     Attributes:
         predictions: what was read of the predictions.
         references: what was read of the references.
-        queries: how many queries count: those of the references.
+        queries: how many queries the references have, all of which count.
         missing: how many of these are missing from the run.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.

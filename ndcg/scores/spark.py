@@ -280,7 +280,7 @@ class Measured(NamedTuple):
     """Some queries with their values."""
 
     ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    values: list[NDArray[np.float64]]  # the values of the queries, by result
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.

@@ -220,7 +220,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
 
 
 def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by order in a run, else each is relevant."""
+    """Return the value of documents that have none: by order in a run, else 1, relevant."""
     if names.kind != "run":
         return "1"
     if names.ascending:
@@ -232,7 +232,7 @@ def _value_by_order(names: Names) -> str:
 
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns named as those of the rankings."""
+    """Return the ids of documents to exclude, in columns named as in the rankings."""
     if not is_spark(exclude):
         problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
         raise InputError(problem, "exclude")
@@ -332,7 +332,7 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude of another type than those of the rankings."""
+    """Raise an error for ids of documents to exclude of another type than in the rankings."""
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
