@@ -76,10 +76,9 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
 
 def _as_floats(weights_in_order: Any) -> NDArray[np.float64]:
     """Return weights as numbers; an error names the first that is none."""
-    is_array = isinstance(weights_in_order, np.ndarray)
-    # A masked weight is refused below, with its place.
-    if is_array and not np.ma.is_masked(weights_in_order):
-        if weights_in_order.dtype.kind in "biuf":
+    if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
+        # A masked weight is refused below, with its place.
+        if not np.ma.is_masked(weights_in_order):
             return np.asarray(weights_in_order, np.float64)
     numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):

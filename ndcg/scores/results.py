@@ -25,13 +25,9 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     values = measure_inputs(inputs, options, names=names)
     queries = len(next(iter(values.values())))
     weight = weights(inputs.sample_weight, queries, names or None)
-    results: dict[str, float | list[float]] = {}
-    for name, by_query in values.items():
-        if options.use_aggregator:
-            results[name] = mean(name, by_query, weight)
-        else:
-            results[name] = by_query.tolist()
-    return results
+    if options.use_aggregator:
+        return {name: mean(name, by_query, weight) for name, by_query in values.items()}
+    return {name: by_query.tolist() for name, by_query in values.items()}
 
 
 def _without_run(inputs: Inputs, options: Options) -> Inputs:
