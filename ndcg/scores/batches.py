@@ -402,7 +402,9 @@ def _together(tables: Iterable[pa.Table], ignore_index: float | None) -> pa.Tabl
     schema = pa.schema(types)
     converted = []
     for table in filled:
-        if ignore_index is None or table.schema == schema:
+        if table.schema == schema:
+            converted.append(table)
+        elif ignore_index is None:
             converted.append(table.cast(schema))
         else:
             # In a wider type, the reference of padding may not equal `ignore_index`.
