@@ -93,8 +93,11 @@ class Search:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
             raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
-        pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
-        run: Run = {query: {} for query in self.queries}
+        pairs: list[tuple[Any, Any]] = []
+        run: Run = {}
+        for query in self.queries:
+            run[query] = {}
+            pairs += [(query, document) for document in self.candidates[query]]
         for start in range(0, len(pairs), self.calls.chunk):
             chunk = pairs[start : start + self.calls.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
@@ -111,7 +114,7 @@ class Search:
 
         calls = self.calls
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        # The best scores so far of each query, and the places of their documents in the corpus.
+        # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
@@ -133,6 +136,7 @@ class Search:
             best = {}
             for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
                 best[self.documents[place]] = score
+            # Of a judged document that is among the best, both have the same score.
             run[query] = best | run[query]
         return run
 
@@ -143,15 +147,17 @@ class Search:
         score_function = self.calls.score_function or model.similarity
         similarity = score_function(queries, documents)
         shape = (len(self.queries), width)
-        got: Any = type(similarity).__name__
+        returned: Any = type(similarity).__name__
         if isinstance(similarity, torch.Tensor):
-            got = tuple(similarity.shape)
-        if got != shape:
+            returned = tuple(similarity.shape)
+        if returned != shape:
             needs = f"must return a tensor of queries and documents, here of shape {shape}"
-            raise ValueError(f"score_function: {needs}; got {got}")
+            raise ValueError(f"score_function: {needs}; got {returned}")
         if not similarity.is_floating_point():
-            similarity = similarity.double()
-        return similarity if self.sign > 0 else -similarity
+            similarity = similarity.double()  # so that -inf can mark documents out of the ranking
+        if self.sign < 0:
+            return -similarity
+        return similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -165,7 +171,7 @@ class Search:
     def _rows(
         self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
-        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        """Yield queries with documents in a chunk: the query, its row, and their columns."""
         if ids_of_queries is None:
             return
         chunk = self.documents[start : start + width]
@@ -184,7 +190,7 @@ def _ranked(documents: Mapping[Any, float]) -> list[tuple[Any, float]]:
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores by their columns.
+    """Return the k highest scores of a row and their columns, equal scores by their columns.
 
     Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
     compared, because they share its rank. Shorter rows are padded with -inf.
@@ -309,7 +315,9 @@ def sentence_transformers_evaluator(
     )
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    searched: Mapping[Any, Any] = references if ranked is None else ranked
+    searched: Mapping[Any, Any] = references
+    if ranked is not None:
+        searched = ranked  # a query without candidates has no ranking
     texts = {query: queries[query] for query in searched}
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
@@ -319,7 +327,7 @@ def sentence_transformers_evaluator(
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents; ids without grades have the grade 1."""
+    """Return the grades of documents by query; ids without grades have the grade 1."""
     sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
     for argument, side in sides.items():
         _check_mapping(argument, side)
@@ -327,11 +335,8 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
             raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
-    for argument, texts in {"queries": queries, "corpus": corpus}.items():
-        for text_id, text in texts.items():
-            if text is None or isinstance(text, (int, float)):
-                problem = f"must be a string; got {shown(text)}"
-                raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+    _check_texts("queries", queries)
+    _check_texts("corpus", corpus)
     judgments: Run = {}
     for query, documents in relevant_docs.items():
         if isinstance(documents, Mapping):
@@ -341,9 +346,18 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     return judgments
 
 
-def _check_known(argument: str, given: Any, queries: Any, hint: str) -> None:
+def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
+    """Raise an error for a number, or for nothing, in place of a text."""
+    for text_id, text in texts.items():
+        # Models may accept other inputs than text, such as images.
+        if text is None or isinstance(text, (int, float)):
+            problem = f"must be a string; got {shown(text)}"
+            raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+
+
+def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
     """Raise an error for queries without a text."""
-    unknown = [query for query in given if query not in queries]
+    unknown = [query for query in by_query if query not in queries]
     if unknown:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
         raise ValueError(f"{argument}: {problem}; {hint}")
@@ -389,9 +403,9 @@ def _candidates(
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return how many documents to keep per query, None for all, and those to keep at any rank.
+    """Return how many documents to keep per query, None for all, and which ones at any rank.
 
-    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in
+    Judged documents count at any rank if they are in
     the condensed list or the ideal.
     """
     depth = 0
@@ -399,30 +413,34 @@ def _kept(
         if k is None:
             return None, None
         depth = max(depth, k)
+    # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        depth += max(
-            list(grades.values()).count(options.ignore_index) for grades in references.values()
-        )
+        most_ignored = 0
+        for grades in references.values():
+            most_ignored = max(most_ignored, list(grades.values()).count(options.ignore_index))
+        depth += most_ignored
     if options.judged_only or options.ideal == "retrieved":
+        # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
     return depth, None
 
 
-def _check_mapping(argument: str, given: Any) -> None:
+def _check_mapping(argument: str, by_id: Any) -> None:
     """Raise an error for a value that is not a mapping of ids."""
-    if not isinstance(given, Mapping):
-        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        raise ValueError(
-            f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}"
-        )
-    check_ids(argument, given, nested=False)
+    if not isinstance(by_id, Mapping):
+        holds = "ids of documents"
+        if argument in ("queries", "corpus"):
+            holds = "text"
+        kind = type(by_id).__name__
+        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
+    check_ids(argument, by_id, nested=False)
 
 
-def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
+def _check_in_corpus(argument: str, by_query: Any, corpus: Mapping[Any, Any]) -> None:
     """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
-    _check_mapping(argument, given)
-    for query, documents in given.items():
+    _check_mapping(argument, by_query)
+    for query, documents in by_query.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
             problem = f"must hold ids of documents; got {shown(documents)}"
             raise ValueError(f"{argument}: query {shown(query)}: {problem}")
@@ -498,8 +516,8 @@ class NDCGEvaluator:
         """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        for number in count(1):  # other evaluators may have the same name
-            path = stem + extension if number == 1 else f"{stem}_{number}{extension}"
+        path = stem + extension
+        for number in count(2):  # other evaluators may have the same name
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
                 columns = next(csv.reader(file), None)
@@ -509,6 +527,7 @@ class NDCGEvaluator:
                         writer.writeheader()
                     writer.writerow(row)
                     return
+            path = f"{stem}_{number}{extension}"
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""

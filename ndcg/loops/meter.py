@@ -23,7 +23,7 @@ from ..scores.devices import measure_on_device
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
-MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
+MeterRows = tuple[NDArray[Any], ...]  # the scores, labels and queries of documents
 # By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 
@@ -65,14 +65,15 @@ class Meter:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
         if query_ids is None:
+            # Tensors on an accelerator are scored there, without a copy.
             values = measure_on_device(Inputs(scores, labels), self.options, mask)
             if values is not None:
                 self._add(values)
                 return
-        given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
-        scores, labels, mask, query_ids = settled(given).values()
+        columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
+        scores, labels, mask, query_ids = settled(columns).values()
         if query_ids is not None and not hasattr(query_ids, "dtype"):
-            query_ids = np.array(query_ids, object)
+            query_ids = np.array(query_ids, object)  # ids keep their types
         if mask is not None:
             scores, labels, query_ids = _without_padding(scores, labels, mask, query_ids)
         if _is_empty(scores) and _is_empty(labels):
@@ -97,7 +98,7 @@ class Meter:
         check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
         rows = self._state.rows
         if rows and _types(rows[-1]) != _types(batch):
-            # These types must fit those of earlier batches.
+            # The types of all batches must fit together.
             check_rows(Inputs(*concatenated([*rows, batch])), self.options)
         self._state = self._state._replace(rows=(*rows, batch))
 
@@ -112,19 +113,19 @@ class Meter:
             RuntimeError: a process has died, or has not called it within the timeout of the process
                 group.
         """
-        states = self._of_all_processes()
-        sums = _added(*(state.sums for state in states))
-        if any(state.rows for state in states):
-            rows = self._whole([state.rows for state in states])
+        sums_of_processes, rows_of_processes = zip(*self._of_all_processes(), strict=True)
+        sums = _added(*sums_of_processes)
+        if any(rows_of_processes):
+            rows = self._whole(rows_of_processes)
             sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
         for name, (queries, parts) in sums.items():
-            values = []
+            values = np.empty(0)  # for which `mean` raises its error
             if queries:
-                values.append(math.fsum(parts) / queries)
-            means[name] = mean(name, np.array(values))
+                values = np.array([math.fsum(parts) / queries])
+            means[name] = mean(name, values)
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
@@ -162,8 +163,10 @@ class Meter:
         """Return the rows of all processes, in an order that does not depend on their split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
+            # By query, then by label: any order of the processes gives the same one.
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
+        # In the order of rows, a query in two processes would depend on which comes first.
         seen: set[Any] = set()
         for batches in processes:
             ids: set[Any] = set()
@@ -221,14 +224,16 @@ def _exact_sums(values: Values) -> Sums:
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
-    filled = [sums for sums in several if sums]
+    counts: dict[str, int] = {}
+    numbers: dict[str, list[float]] = {}
+    for sums in several:
+        for name, (queries, parts) in sums.items():
+            counts[name] = counts.get(name, 0) + queries
+            numbers.setdefault(name, []).extend(parts)
     total: Sums = {}
-    if not filled:
-        return total
-    for name in filled[0]:
-        counts, parts = zip(*(sums[name] for sums in filled), strict=True)
+    for name, queries in counts.items():
         try:
-            total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
+            total[name] = queries, exact_parts(numbers[name])
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
@@ -239,7 +244,7 @@ def _is_empty(side: Any) -> bool:
     if is_sparse(side):
         return bool(side.shape[0] == 0)
     if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
-        return False
+        return False  # a single number, which is refused later
     return not len(side)
 
 
@@ -288,7 +293,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _types(rows: MeterRows) -> list[Any]:
-    """Return the type of each column; for a column of objects, the types of these."""
+    """Return the types of columns; for a column of objects, the types of the objects."""
     types: list[Any] = []
     for column in rows:
         if column.dtype == object:
@@ -303,8 +308,8 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype != object:
         return column
     values = sorted(set(column.tolist()), key=lambda value: (value is not None, value))
-    rank_of = {value: rank for rank, value in enumerate(values)}
-    return np.array([rank_of[value] for value in column.tolist()])
+    ranks = {value: rank for rank, value in enumerate(values)}
+    return np.array(list(map(ranks.get, column.tolist())))
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
@@ -312,7 +317,8 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     flat = {}
     for name, values in columns.items():
         column = values
-        if values.shape[:1] == (values.size,):  # of shape (n,) or (n, 1)
+        if values.shape[:1] == (values.size,):
+            # Of shape (n,) or (n, 1), as some models return scores.
             column = values.reshape(-1)
         if column.ndim != 1:
             problem = f"must be one per document; got shape {column.shape}"
@@ -321,7 +327,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
         flat[name] = column
-    if len({len(column) for column in flat.values()}) > 1:
+    if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
         needs = "predictions, references and ids are one per document"
         raise ValueError(f"with query_ids, {needs}; got {lengths}")
@@ -332,7 +338,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
     """Return float labels as float64, since types of batches may differ.
 
-    Padding is found in their own type, in which its label may be rounded.
+    Padding is found in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:

@@ -51,9 +51,12 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
-    """Return the result for a model's scores; the arguments are those of a scorer."""
-    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
-    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
+    """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
+    labels, predicted = y_true, y_score
+    if not is_sparse(labels):
+        labels = np.asanyarray(labels)
+    if not is_sparse(predicted):
+        predicted = np.asanyarray(predicted)
     if groups is None and labels.ndim != 2:
         problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
@@ -89,7 +92,9 @@ def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> In
         "groups": groups,
         "sample_weight": sample_weight,
     }
-    weight = None if sample_weight is None else "sample_weight"
+    weight = None
+    if sample_weight is not None:
+        weight = "sample_weight"
     return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
 
 
@@ -119,7 +124,7 @@ def lightgbm_metric(
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and True because higher is better."""
+    """Return the results with their names, and True because higher is better."""
     if hasattr(predictions, "get_group"):
         # lightgbm.train passes the scores first, then the Dataset.
         data, predictions = predictions, labels
@@ -128,23 +133,26 @@ def _for_lightgbm(
         problem = "the data has no groups, so its queries are unknown"
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
         raise ValueError(f"lightgbm_metric: {problem}; {hint}")
+    # LightGBM has lengths of groups, XGBoost, below, where they begin.
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
         needs = "groups must be numbers of rows, one per query"
         raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
-    columns = {"labels": labels}
+    _check_rows(lengths, "labels", labels)
     if weight is not None:
-        columns["weights"] = weight
-    rows = lengths.sum()
-    for name, column in columns.items():
-        if len(column) != rows:
-            counts = f"the groups hold {rows} rows, the {name} {len(column)}"
-            raise ValueError(f"lightgbm_metric: {counts}; give all")
-    if weight is not None:
+        _check_rows(lengths, "weights", weight)
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
     results = _results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
+
+
+def _check_rows(lengths: NDArray[Any], name: str, column: Any) -> None:
+    """Raise an error for a column with another number of rows than the groups."""
+    rows = lengths.sum()
+    if len(column) != rows:
+        counts = f"the groups hold {rows} rows, the {name} {len(column)}"
+        raise ValueError(f"lightgbm_metric: {counts}; give all")
 
 
 def xgboost_metric(
@@ -167,7 +175,7 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return each result with its name."""
+    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
@@ -177,7 +185,7 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
         problem = "the DMatrix has no qid, so its queries are unknown"
         raise ValueError(f"xgboost_metric: {problem}; give DMatrix(..., qid=...)")
     weight = data.get_weight()
-    if not len(weight):
+    if not len(weight):  # XGBoost returns an empty array for data without weights
         weight = None
     results = _results(options, predictions, data.get_label(), begins, weight)
     return [(f"ndcg.{name}", value) for name, value in results.items()]

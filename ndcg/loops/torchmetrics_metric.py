@@ -105,6 +105,7 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             if indexes.is_floating_point():
                 needs = "integers, the id of each document's query"
                 raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
+            # The bits of `rows`.
             integers = 0
             if not preds.is_floating_point():
                 integers += 1
@@ -121,7 +122,8 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             columns = []
             for name in self.rows:
                 column = getattr(self, name)
-                if isinstance(column, list) and column:  # a sync has concatenated it already
+                # A sync has concatenated it already, and nothing concatenates an empty list.
+                if isinstance(column, list) and column:
                     column = torch.cat(column)
                 columns.append(column)
             scores, labels, queries, integers = columns
@@ -149,7 +151,7 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
-            """Return the sums and counts with those of more queries."""
+            """Return the sums and counts with more queries added."""
             values = np.stack(list(measure_inputs(inputs, self.options).values()))
             sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
             counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)

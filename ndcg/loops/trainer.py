@@ -90,8 +90,9 @@ class TrainerMetrics:
                 columns.append(self.columns.ids_of(columns[1]))
             parts = [measure_inputs(Inputs(*columns), self.options)]
         means = {}
-        for name in parts[0]:
-            means[name] = mean(name, np.concatenate([values[name] for values in parts]))
+        for name in self.options.names:
+            values = [part[name] for part in parts]
+            means[name] = mean(name, np.concatenate(values))
         return means
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
@@ -103,23 +104,25 @@ class TrainerMetrics:
         columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            if hasattr(ids, "dtype"):
-                columns["query_ids"] = _array(ids)
-            else:
-                columns["query_ids"] = np.array(ids, object)  # a list may hold ids of several types
+            if not hasattr(ids, "dtype"):
+                ids = np.array(ids, object)  # a list may hold ids of several types
+            columns["query_ids"] = _array(ids)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
         """Store the values of a batch with a row for each query."""
-        if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+        if labels.ndim == 2 and scores.shape[2:] == (1,):
+            # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
             sides = "one row per query and one column per document on both sides, or query_ids="
             got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
             raise ValueError(f"trainer_metrics needs {sides}; got {got}")
-        if len(scores):  # a batch may be empty, for example the last one of a process
-            self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
-            self._rows += len(scores)
+        if not len(scores):
+            return  # a batch may be empty, for example the last one of a process
+        values = measure_inputs(Inputs(scores, labels), self.options, self._rows)
+        self._batches.append(values)
+        self._rows += len(scores)
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
@@ -170,11 +173,13 @@ class _Columns(NamedTuple):
             needs = "query_ids and references must have the same length, one row per document"
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"{needs}; got {lengths}")
-        known = labels == labels if present is None else present  # nan is a missing label
+        known = present
+        if known is None:
+            known = labels == labels  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels, which must be those of the set, in order."""
+        """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
@@ -182,25 +187,26 @@ class _Columns(NamedTuple):
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
+            # As Python's numbers, which an error shows without their type.
             evaluated = shown(labels[row : row + 1].tolist()[0])
-            given = shown(self.labels[row : row + 1].tolist()[0])
-            problem = f"row {row} has the label {evaluated}, but in references {given}"
+            listed = shown(self.labels[row : row + 1].tolist()[0])
+            problem = f"row {row} has the label {evaluated}, but in references {listed}"
             shuffled = "do not shuffle or group it (docs/training.md)"
             hint = f"give the columns of the set that is evaluated, and {shuffled}"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
-def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that cannot come from these, even rounded to 32 or 16 bits.
+def _differ(evaluated: NDArray[Any], labels: NDArray[Any]) -> Mask:
+    """Return which evaluated labels cannot be the listed ones, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
     >>> _differ(np.float16([0.1, 0.1]), np.array([0.1, 0.1001])).tolist()
     [False, True]
     """
-    differ = np.asarray(given != labels, bool)
-    if given.dtype.kind not in "fO":
+    differ = np.asarray(evaluated != labels, bool)
+    if evaluated.dtype.kind not in "fO":
         return differ
     with np.errstate(over="ignore"):
         single = labels.astype(np.float32)
@@ -208,7 +214,9 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
+    for rounded in (single, half, bfloat16):
+        differ &= evaluated != rounded
+    return differ
 
 
 NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # every row of the output has labels
@@ -278,16 +286,18 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     sides = {"predictions": predictions, "labels": labels}
     if inputs is not None:
         sides["inputs"] = inputs
-    are_lists = [isinstance(side, list) for side in sides.values()]
-    if not any(are_lists):
+    counts = {}
+    for name, side in sides.items():
+        counts[name] = "in one piece"
+        if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
+            counts[name] = str(len(side))
+    distinct = set(counts.values())
+    if distinct == {"in one piece"}:
         return [(predictions, labels, inputs)]
-    # Lists of batches, because of eval_do_concat_batches=False.
-    if not all(are_lists) or not predictions or len(set(map(len, sides.values()))) > 1:
-        counts = []
-        for name, side in sides.items():
-            counts.append(f"{name} {len(side) if isinstance(side, list) else 'in one piece'}")
+    if len(distinct) > 1 or not predictions:
         needs = "predictions, labels and inputs must come in the same batches, at least one"
-        raise ValueError(f"{needs}; got {', '.join(counts)}")
+        received = ", ".join(map(" ".join, counts.items()))
+        raise ValueError(f"{needs}; got {received}")
     if inputs is None:
         inputs = [None] * len(predictions)
     return list(zip(predictions, labels, inputs, strict=True))
@@ -301,7 +311,10 @@ def _first(argument: str, outputs: Any) -> Any:
             needs = "the model must return its scores, the data its labels"
             raise ValueError(f"{argument} are an empty tuple; {needs}")
         output = outputs[0]
-    return output if hasattr(output, "detach") else np.asanyarray(output)
+    if hasattr(output, "detach"):
+        # A tensor stays on its device, where it may be scored.
+        return output
+    return np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:

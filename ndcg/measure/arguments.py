@@ -337,7 +337,9 @@ def text_of(name: str) -> str:
             notes.append("default")
         if meaning:
             notes.append(meaning)
-        separator = "; " if ";" in meaning else ", "
+        separator = ", "
+        if ";" in meaning:  # which has commas of its own
+            separator = "; "
         text = f'`"{word}"`'
         if notes:
             text += f" ({separator.join(notes)})"

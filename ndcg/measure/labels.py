@@ -1,7 +1,7 @@
 """Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 Where values are read, text becomes numbers that no relevance has. Once the documents of both sides
-are joined, each label, text or number, becomes its gain, which the kernel uses as it is.
+are joined, a label, text or number, becomes its gain, which the kernel uses as it is.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class Labels(NamedTuple):
         for label, _ in self.gains:
             if isinstance(label, str):
                 known[label] = number_of(label)
-        read: dict[str, Any] = {}  # each text is read once
+        read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
             if not isinstance(value, str):
@@ -56,7 +56,7 @@ class Labels(NamedTuple):
         return numbers
 
     def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the gain of each label, in numbers; nan for those that have none.
+        """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
         [7.0, 1.0, nan]
@@ -64,6 +64,7 @@ class Labels(NamedTuple):
         gain_by_number = dict(sorted((number_of(label), gain) for label, gain in self.gains))
         labels, gains = np.array(list(gain_by_number)), np.array([*gain_by_number.values()])
         if relevance.dtype.kind == "f":
+            # Labels are compared in the type of the relevances, which may have rounded them.
             with np.errstate(over="ignore"):
                 labels = labels.astype(relevance.dtype)
         index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
@@ -89,12 +90,15 @@ class Labels(NamedTuple):
     def __str__(self) -> str:
         names = []
         for label, _ in self.gains:
-            names.append(shown(label) if isinstance(label, str) else f"{label:g}")
+            if isinstance(label, str):
+                names.append(shown(label))
+            else:
+                names.append(f"{label:g}")
         return ", ".join(names)
 
     @property
     def signature(self) -> str:
-        """The labels and their gains as the signature of a score has them, without its own marks.
+        """The labels and their gains in the signature of a score, with its separators escaped.
 
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
@@ -105,7 +109,9 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label if isinstance(label, str) else _plain(label)
+            name = label
+            if not isinstance(name, str):
+                name = _plain(name)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
@@ -172,9 +178,16 @@ def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EM
     values = list(values)
     if not is_not_judged(value):
         return to_label([value, *values])
-    labels = [label_of(other) for other in values if isinstance(other, (str, Real))]
-    words = [label for label in labels if isinstance(label, str) and not is_not_judged(label)]
-    if not any(words) or any(isinstance(label, float) for label in labels):
+    words = []
+    for other in values:
+        if not isinstance(other, (str, Real)):
+            continue
+        label = label_of(other)
+        if isinstance(label, float):
+            return left_empty  # numbers among the values: the others need no labels
+        if not is_not_judged(label):
+            words.append(label)
+    if not any(words):
         return left_empty
     return f"{left_empty}; {to_label(words)}"
 
@@ -193,7 +206,7 @@ def to_label(values: Iterable[Any]) -> str:
         if isinstance(label, str) and label:
             distinct[label] = None
         if len(distinct) > MOST_SHOWN:
-            break
+            break  # there may be millions of values
     if not distinct:
         return f"give a number{mark('None', before=' or ')}"
     labels = list(map(shown, distinct))[:MOST_SHOWN]

@@ -45,7 +45,7 @@ _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
     """Mark an option or an argument in a message, with the values that it may have there.
 
-    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as
+    An entry point writes marks in its words by `worded`; Python writes them as in a call, or as
     `said`. The text before and after goes with the mark, which is left out where an entry point has
     no words for it.
     """
@@ -54,8 +54,13 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     if not said:
         texts = []
         for value in values:
-            texts.append(f'"{value}"' if isinstance(value, str) else repr(value))
-        said = f"{name}={' or '.join(texts)}" if values else name
+            text = repr(value)
+            if isinstance(value, str):
+                text = f'"{value}"'  # as the docs write them
+            texts.append(text)
+        said = name
+        if texts:
+            said = f"{name}={' or '.join(texts)}"
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
@@ -75,7 +80,9 @@ def worded(message: Any, words: Words = lambda said, *_: said) -> str:
     def write(match: re.Match[str]) -> str:
         before, after, *name_and_values = json.loads(match[2])
         text = words(match[1], *name_and_values)
-        return f"{before}{text}{after}" if text else ""
+        if not text:
+            return ""
+        return f"{before}{text}{after}"
 
     return _MARK.sub(write, marked(message))
 
@@ -216,7 +223,11 @@ def in_short(error: BaseException) -> str:
 
 def raise_unless_of_values(error: BaseException) -> None:
     """Re-raise an error unless it concerns values."""
-    # A panic in a Rust library, such as Polars, is not an Exception.
-    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-    if isinstance(error, MemoryError) or not of_values:
+    if isinstance(error, MemoryError):
         raise error
+    if isinstance(error, Exception):
+        return
+    # A panic in a Rust library, such as Polars, is no Exception.
+    if type(error).__name__ == "PanicException":
+        return
+    raise error

@@ -43,7 +43,7 @@ ELSEWHERE = {
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with their own aggregation do not accept.
+# Options that methods with another aggregation than `compute` do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -165,7 +165,7 @@ class Options:
         options: Mapping[str, Any],
         lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some."""
+        """Check the options of a method that accepts the options of `compute`, except some."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -181,7 +181,7 @@ class Options:
 
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
-        """The name of each result, its measure, and the index of its cutoff."""
+        """The names of results, with the measure and the index of the cutoff."""
         results = []
         for measure, k in self.with_cutoffs:
             results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
@@ -198,8 +198,11 @@ class Options:
     def sides(self) -> dict[str, Any]:
         """The keyword arguments of `Inputs.settled` and `from_files`."""
         keep = None
-        if self.duplicates == "best":  # the best of equal scores is the one that ranks first
-            keep = "last" if self.ties == "last" else "first"
+        if self.duplicates == "best":
+            # Of equal scores, the best is the one that ranks first.
+            keep = "first"
+            if self.ties == "last":
+                keep = "last"
         return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
 
     @Derived
@@ -214,7 +217,7 @@ class Options:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         chosen = {name: getattr(self, name) for name in names}
-        if self.labels is not None:  # each relevance is the gain of its label
+        if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
         ties = self.ties
         if ties == "docid":  # documents are read in ascending order of ids
@@ -228,21 +231,26 @@ class Options:
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every option that the scores depend on, in one line."""
-        gain = _function_name("gain", self.gain, LABELS)
-        discount = _function_name("discount", self.discount, RANKS)
-        unjudged = "removed" if self.judged_only else "0"
-        chosen = vars(self) | {"gain": gain, "discount": discount, "judged_only": unjudged}
-        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del chosen["log_base"]  # then no score depends on it
+        chosen = dict(vars(self))
+        chosen["gain"] = _function_name("gain", self.gain, LABELS)
+        chosen["discount"] = _function_name("discount", self.discount, RANKS)
+        chosen["judged_only"] = "0"
+        if self.judged_only:
+            chosen["judged_only"] = "removed"
+        discount = DISCOUNTS.get(chosen["discount"])
+        if discount is None or discount.base_above is None:
+            del chosen["log_base"]  # no score depends on it
         if not excluding:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
             value = chosen.get(name)
+            # What nearly all scores have in common is left out.
             if not option.said_as or value is None or value in option.unsaid:
                 continue
-            text = value if isinstance(value, str) else _plain_number(value)
-            parts.append(f"{option.said_as}:{text}")
+            if not isinstance(value, str):
+                value = _plain_number(value)
+            parts.append(f"{option.said_as}:{value}")
         parts.append(f"v:{__version__}")
         if weighted:
             parts.append("weights:given")
@@ -252,7 +260,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check the convention, then each option in the order of the table, then all together."""
+    """Check the convention, then the options in the order of the table, then all together."""
     for name in given:
         if name not in OPTIONS:
             problem = f"unknown option {name[:100]}"
@@ -263,9 +271,11 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     for name, option in OPTIONS.items():
         value = values[name]
         if value is None:
+            # What the convention does not set has its usual value.
             value = getattr(convention, name, option.usual)
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
+    # A cutoff of `k` is for measures without one of their own.
     if values["k"] is not None and all("@" in name for name in measures):
         k = mark("k", values["k"], said=f"k={shown(values['k'])}")
         several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
@@ -285,7 +295,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
 
 
 def _refuse_other_ties(ties: Any) -> None:
-    """Raise an error for ties that are not those of `ignore_ties`."""
+    """Raise an error for other ties than the ones that `ignore_ties` means."""
     if ties in (None, "last"):
         return
     meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
@@ -394,6 +404,10 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def _is_finite(value: Any) -> bool:
+    return is_real(value) and math.isfinite(value)
+
+
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval: above 0, and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
@@ -449,18 +463,19 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    known = []
+    # As a dict, in which an option that is also a parameter stands once.
+    options: dict[str, None] = {}
     for parameter in inspect.signature(method).parameters.values():
         if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            known.append(parameter.name)
+            options[parameter.name] = None
     for option in OF_COMPUTE:
-        if option not in lacks and option not in known:
-            known.append(option)
-    # An option that is left out on purpose was not misspelt.
-    word = "" if name in lacks else nearest(name, known)
-    if word:
-        return TypeError(f"{problem}; did you mean {word}?")
-    return TypeError(f"{problem}; it has {', '.join(known)}")
+        if option not in lacks:
+            options[option] = None
+    if name not in lacks:  # an option that the method lacks was not misspelt
+        similar = nearest(name, options)
+        if similar:
+            return TypeError(f"{problem}; did you mean {similar}?")
+    return TypeError(f"{problem}; it has {', '.join(options)}")
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
@@ -468,12 +483,14 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
     for name, value in values.items():
         if name in ("k", "ignore_ties", "engine"):
             continue
-        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
-        if usual is None:
-            is_given = value is not None
-        else:
-            is_given = getattr(options, name, value) != usual
-        if is_given:
+        usual: Any = OPTIONS[name].default
+        if name == "measures":
+            usual = ("nDCG",)
+        # An option whose default is the convention's choice has no usual value.
+        is_set = value is not None
+        if usual is not None:
+            is_set = getattr(options, name, value) != usual
+        if is_set:
             problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
@@ -499,12 +516,12 @@ def _cutoff(k: Any) -> int | None:
 def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
-    """Return each measure with every cutoff, or with the one in its name."""
+    """Return measures with every cutoff, or with the one in the name."""
     pairs: dict[tuple[str, int | None], None] = {}
     for name in names:
-        measure, _, own_cutoff = name.partition("@")
-        if own_cutoff:
-            pairs[measure, int(own_cutoff)] = None
+        measure, _, cutoff_in_name = name.partition("@")
+        if cutoff_in_name:
+            pairs[measure, int(cutoff_in_name)] = None
             continue
         for cutoff in cutoffs:
             pairs[measure, cutoff] = None
@@ -521,8 +538,7 @@ def _measure(name: Any) -> str:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
         return choice("measures", name, MEASURES)
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
-    is_number = cutoff.isdecimal() and cutoff.isascii() and len(cutoff) <= 18
-    if not is_number or int(cutoff) < 1:
+    if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
         allowed = "a positive integer after the @, as in nDCG@10"
         raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
@@ -554,7 +570,7 @@ def _refuse_base(base: float, discount: Any) -> None:
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
-    if not is_real(value) or math.isinf(float(value)):
+    if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
         excluding = "nan to exclude queries with no relevant documents from the mean"
         allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
         raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
@@ -564,7 +580,7 @@ def _zero_division(value: Any) -> float | str:
 def _ignore_index(value: Any) -> float | None:
     if value is None:
         return None
-    if not is_real(value) or not math.isfinite(value):
+    if not _is_finite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
         raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
     if isinstance(value, Integral):  # which float64 might round
@@ -593,16 +609,19 @@ def _gain(value: Any) -> Gain | Labels:
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
+    has_text = False
     for label, gain in given.items():
-        is_number = is_real(label) and math.isfinite(label)
-        if not is_number and not isinstance(label, (str, bool, np.bool_)):
+        if isinstance(label, str):
+            has_text = True
+        elif not isinstance(label, (bool, np.bool_)) and not _is_finite(label):
             problem = f"a label is text, a finite number or a flag; got {shown(label)}"
             raise InputError(problem, "gain")
-        if not is_real(gain) or not math.isfinite(gain):
+        if not _is_finite(gain):
             problem = f"the gain of {shown(label)} must be a finite number; got {shown(gain)}"
             raise InputError(problem, "gain")
         compared = label_of(label)
         if compared in gains:
+            # Such as 1 and "1".
             problem = f"the label {shown(label)} is there twice; give each label once"
             raise InputError(problem, "gain")
         gains[compared] = float(gain)
@@ -610,7 +629,6 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
-    has_text = any(isinstance(label, str) for label in given)
     if not has_text and in_order == [*range(len(gains))]:
         return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
@@ -636,15 +654,13 @@ def _discount(value: Any) -> Discount:
 
 def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     """Return a list of finite numbers as an array; None for anything else."""
+    is_list = isinstance(value, (list, tuple))
     is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_array and not isinstance(value, (list, tuple)):
+    if not is_list and not is_array:
         return None
-    if not len(value) or not all(map(is_real, value)):
+    if not len(value) or not all(map(_is_finite, value)):
         return None
-    numbers = np.array(value, np.float64)
-    if not np.isfinite(numbers).all():
-        return None
-    return numbers
+    return np.array(value, np.float64)
 
 
 def _plain_number(value: float) -> str:
@@ -692,7 +708,7 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[
             except Exception as error:  # noqa: BLE001 - whatever it raises, there is no result
                 results.append(type(error).__name__)
     if not has_result:
-        known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
-        problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
+        tried = {"gain": "labels 0, 1, 2", "discount": "ranks 1, 2, 3"}[name]
+        problem = f"has no value for any of the {tried}, ..., so the signature cannot identify it"
         raise InputError(f"{mark(name)} {shown(value)} {problem}")
     return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"

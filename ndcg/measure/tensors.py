@@ -1,10 +1,10 @@
 """The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
-Only the highest scores and gains of each query are found, with no loop over queries, and added in
-float64: values equal those of NumPy to about 1e-15, not to the last bit.
+Only the highest scores and gains of a query are found, with no loop over queries, and added in
+float64: values equal NumPy's to about 1e-15, not to the last bit.
 
-For invalid values the result is None, and `measure_queries` raises its own error. To tell, each
-block of queries reads a few numbers from the device, once; nothing else waits for it.
+For invalid values the result is None, and `measure_queries` raises its error. To tell, a block of
+queries reads a few numbers from the device, once; nothing else waits for it.
 """
 
 import math
@@ -37,7 +37,7 @@ def measure_tensors(
 ) -> "dict[str, Tensor] | None":
     """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    The values are float64. The arguments are those of `measure_queries`, as tensors on one device
+    The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
     NumPy.
 
@@ -58,7 +58,7 @@ def measure_tensors(
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     weight = torch.tensor(definition.weight.copy(), device=score.device)
     cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
-    # A row for each rank and a column for each cutoff: 1 where the rank counts.
+    # A row for a rank and a column for a cutoff: 1 where the rank counts.
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
@@ -88,24 +88,26 @@ def _blocks(
     *,
     offsets: NDArray[np.int64] | None,
 ) -> "Iterator[tuple[Any, _Rankings]]":
-    """Yield rankings in blocks of queries, and where the results of each block go."""
+    """Yield rankings in blocks of queries, and where the results of a block go."""
     import torch
 
-    def of_rows(values: Any, rows: slice) -> Any:
-        return None if values is None else values[rows]
+    def mask_of(mask: Any, rows: slice) -> Any:
+        if mask is None:
+            return None
+        return mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
         for first in range(0, len(score), step):
             rows = slice(first, first + step)
-            masks = (of_rows(judged, rows), of_rows(retrieved, rows))
+            masks = (mask_of(judged, rows), mask_of(retrieved, rows))
             yield rows, _block(relevance[rows], score[rows], *masks)
         return
     lengths = np.diff(offsets)
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
         # One transfer to the device instead of three.
-        of_block = np.stack([queries, offsets[queries], lengths[queries]])
-        row, start, length = torch.tensor(of_block, device=score.device)
+        places = np.stack([queries, offsets[queries], lengths[queries]])
+        row, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
         is_judged = is_retrieved = position < length[:, None]
@@ -136,7 +138,7 @@ def _measured(
 ) -> "dict[str, Tensor] | None":
     """Return the values of a block's queries; None if any value is invalid.
 
-    The weights of CG and DCG are those of each rank, for every cutoff.
+    The weights of CG and DCG have a row for a rank and a column for a cutoff.
     """
     import torch
 
@@ -201,7 +203,7 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
 ) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
-    """Return a value of each document that rises with its gain, and the function to gains.
+    """Return values of documents that rise with their gains, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
@@ -214,7 +216,9 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        return values.clamp(min=0) if clip else values
+        if not clip:
+            return values
+        return values.clamp(min=0)
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -241,17 +245,20 @@ def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | No
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
-    for given in (relevance[:1], relevance):
+    for labels in (relevance[:1], relevance):
         try:
-            answer = function(given.clone())
+            answer = function(labels.clone())  # which the function may modify
         except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if type(answer) is not type(given):
+        if type(answer) is not type(labels):
             return None
-        if answer.shape != given.shape or answer.device != given.device:
+        if answer.shape != labels.shape or answer.device != labels.device:
             return None
-    return None if answer.is_complex() else answer.double()
+    if answer.is_complex():
+        return None
+    gains: Tensor = answer.double()
+    return gains
 
 
 # Ranks
@@ -310,7 +317,9 @@ def _ranked(
         position = _order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        return gains if valid else None
+        if not valid:
+            return None
+        return gains
     top, position = _top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -340,7 +349,7 @@ def _ranked(
 def _mean_of_ties(
     gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
 ) -> "Tensor":
-    """Return for each document the mean gain of those with its score, from ``start`` to ``end``.
+    """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
     Sums from the start of a tie double their length in each step, so their order never depends on
     the device.

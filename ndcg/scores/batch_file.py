@@ -34,8 +34,8 @@ class TablesInMemory:
         return end + 1
 
     def read(self, end: int) -> list[pa.Table]:
-        """Return the valid tables."""
-        return self._tables[:end]
+        """Return the valid tables: one for neighbours that have the same types."""
+        return _concatenated(self._tables[:end])
 
 
 class TablesInFile:
@@ -118,9 +118,13 @@ def read_tables(path: Path, token: str) -> list[pa.Table] | None:
 
 
 def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
-    """Return the same rows with one table for neighbours that have the same types."""
+    """Return the same rows with one table, in one piece, for neighbours of the same types."""
+    return [table.combine_chunks() for table in _concatenated(tables)]
+
+
+def _concatenated(tables: Iterable[pa.Table]) -> list[pa.Table]:
     by_schema = groupby(tables, key=lambda table: table.schema)
-    return [pa.concat_tables(neighbours).combine_chunks() for _, neighbours in by_schema]
+    return [pa.concat_tables(neighbours) for _, neighbours in by_schema]
 
 
 def _read_streams(file: int, end: int) -> list[pa.Table]:

@@ -52,6 +52,7 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
     if not ids:
         return sets
     larger = list(sets)
+    # As a set is merged only into one at least as large, an id is copied a few times.
     while larger and len(larger[-1]) <= len(ids):
         ids |= larger.pop()
     return (*larger, ids)
@@ -67,7 +68,7 @@ def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
 
 
 def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> None:
-    """Raise an error for a query that two processes have added: process 0 those of sets."""
+    """Raise an error for a query that two processes have added; the sets are of process 0."""
     processes = [(0, added) for added in sets]
     for process, tables in enumerate(others, 1):
         ids = _ids_of(tables)

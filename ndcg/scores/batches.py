@@ -33,7 +33,7 @@ TOGETHER = 1000  # single queries that are written together
 class Traits(NamedTuple):
     """What `compute` must know of batches besides their rows."""
 
-    # In which the scores were given; those of the table are in descending order. Empty without any.
+    # In which the scores were given; the table has them in descending order. Empty without any.
     score_order: str = ""
     exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # The error if `exclude` has none of the queries; empty if it has some; None without `exclude`.
@@ -70,12 +70,12 @@ class BatchState(NamedTuple):
     rows: int = 0  # the number of queries
     ids: IdSets = ()
     traits: Traits = Traits()
-    # Of several processes, as `Exchange` describes them: the token of this process, then those of
-    # all others in process 0, and that of process 0 elsewhere.
+    # Of several processes, as `Exchange` describes them: the token of this process, then, in
+    # process 0, the tokens of all others, and elsewhere the token of process 0.
     tokens: tuple[str, ...] = ()
     is_handing_over: bool = False  # whether the temporary file is complete
     has_handed_over: bool = False  # whether the batches of the last round were handed over
-    # In process 0, the batches that each of the others has handed over; None before.
+    # In process 0, the batches of process 1, 2, … once all have handed theirs over; None before.
     others: list[list[pa.Table]] | None = None
 
     def with_batch(self, batch: Batch) -> "BatchState":
@@ -86,6 +86,7 @@ class BatchState(NamedTuple):
         end = self.end
         pending = (*self.pending, batch.table)
         if rows > 1 or len(pending) == TOGETHER:
+            # Single queries before a batch are written first, so that the order stays.
             for table in merged(pending):
                 end = self.store.write(end, table)
             pending = ()
@@ -161,7 +162,7 @@ class Batches:
         return self._state.traits.score_order
 
     def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
-        """Return queries as a batch, if they can be added to those before."""
+        """Return queries as a batch, if they can be added to the batches before."""
         self._check_same("score_order", traits.score_order)
         predictions, references = to_arrow(rankings)
         ids: list[bytes] = []
@@ -226,41 +227,44 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries that `read` returns and those added before.
+        """Score the queries that `read` returns and the batches added before.
 
         Only process 0 has a result; the others return None. `check` rejects queries that cannot be
-        scored, before they are combined with those of other processes. The reference of padding is
-        compared in the type of each batch.
+        scored, before they are combined with the queries of other processes. The reference of
+        padding is compared in the type of its batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
             if self._settle():
                 return self._state, None
-            batch = Batch() if read is None else read()
+            batch = Batch()
+            if read is not None:
+                batch = read()
             if self.process_id > 0:
                 self._hand_over(batch, check)
                 return BatchState(has_handed_over=True), None
             if self.num_process > 1:
                 self._collect(batch, check)
-            elif read is None and not self._holds_batches():
+                result = self._result(batch, score, ignore_index)
+                self._exchange().finish()
+                return BatchState(), result
+            if read is None and not self._holds_batches():
                 hint = "give predictions and references, or add batches before"
                 raise ValueError(f"there is nothing to score: {hint}")
-            result = self._result(batch, score, ignore_index)
-            if self.num_process > 1:
-                self._exchange().finish()
-            return BatchState(), result
+            return BatchState(), self._result(batch, score, ignore_index)
 
         return self._alone(step)
 
     def _result(
         self, batch: Batch, score: Callable[[Inputs], Result], ignore_index: float | None
     ) -> Result:
-        """Return the result of a batch, those added before, and those of other processes."""
+        """Return the result of a batch, the batches before, and the batches of other processes."""
         state = self._state
         others = state.others or []
         traits = state.traits.together(batch.traits)
         refuse_added_twice((*state.ids, batch.ids), others)
-        if self.num_process == 1 and traits.unmatched:  # other processes may have these queries
+        # Of several processes, another one may have the queries to exclude from.
+        if self.num_process == 1 and traits.unmatched:
             hint = "reload the metric and add the batches again, with ids that match"
             raise ValueError(f"{traits.unmatched}; the same holds for every batch: {hint}")
         queries = _together([*state.tables(), batch.table, *chain(*others)], ignore_index)
@@ -269,8 +273,10 @@ class Batches:
         try:
             return score(Inputs(queries["predictions"], queries["references"]))
         except ValueError as error:
-            is_ours = type(error) in (ValueError, InputError)  # not one of a subclass of the metric
-            if not state.queries or not is_ours:
+            # An error of another type is that of a subclass of the metric.
+            if type(error) not in (ValueError, InputError):
+                raise
+            if not state.queries:
                 raise
             kept = f"{state.queries} queries added before, which count from 0, are kept"
             hint = "to do without them, reload the metric"
@@ -283,11 +289,16 @@ class Batches:
         if self._state.others is not None:
             problem = "process 0 has read the batches of all processes and not scored them"
             raise ValueError(f"{problem}; compute them before more are added")
-        if self._state.store is None:
-            if self.num_process > 1:
-                self._meet()
-            store = TablesInMemory() if self.keep_in_memory else TablesInFile(self.data_dir)
-            self._state = self._state._replace(store=store)
+        if self._state.store is not None:
+            return self._state
+        if self.num_process > 1:
+            self._meet()
+        store: TablesInMemory | TablesInFile
+        if self.keep_in_memory:
+            store = TablesInMemory()
+        else:
+            store = TablesInFile(self.data_dir)
+        self._state = self._state._replace(store=store)
         return self._state
 
     def _meet(self) -> None:
@@ -391,7 +402,9 @@ def _together(tables: Iterable[pa.Table], ignore_index: float | None) -> pa.Tabl
     schema = pa.schema(types)
     converted = []
     for table in filled:
-        if ignore_index is None or table.schema == schema:
+        if table.schema == schema:
+            converted.append(table)
+        elif ignore_index is None:
             converted.append(table.cast(schema))
         else:
             # In a wider type, the reference of padding may not equal `ignore_index`.

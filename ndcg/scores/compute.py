@@ -57,6 +57,7 @@ def compute(
     {'nDCG@3': 0.4123818817534531}
     """
     others: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
+    # Spark scores its tables on the executors, so they are not read here.
     if is_spark(predictions) or is_spark(references):
         ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
         return compute_spark_tables(predictions, references, **ids, **others)

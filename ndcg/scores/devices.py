@@ -56,7 +56,7 @@ class Placed(NamedTuple):
 def accelerator_of(values: Any) -> Any:
     """Return the accelerator on which a PyTorch tensor lies; None for anything else.
 
-    Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
+    Only CUDA and ROCm are used, since other accelerators may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
     if torch is None or type(values) is not torch.Tensor:
@@ -76,15 +76,19 @@ def measure_on_device(
     """
     score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
     device = accelerator_of(score)
-    if device is None or accelerator_of(relevance) != device:
+    if device is None:
         return None
-    for other in (query_ids, mask):
-        if other is not None and accelerator_of(other) != device:
-            return None
+    tensors = [relevance]
+    for optional in (query_ids, mask):
+        if optional is not None:
+            tensors.append(optional)
+    if any(accelerator_of(tensor) != device for tensor in tensors):
+        return None
     if not _can_score(inputs, options, mask):
         return None
     import torch
 
+    # The host may have the memory that the device lacks.
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
         placed = _placed(score, relevance, query_ids, mask, options)
         return _measured(placed, options, names)
@@ -93,24 +97,28 @@ def measure_on_device(
 
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
-    score, relevance, query_ids, document_ids, exclude, *_ = inputs
+    score, relevance = inputs.predictions, inputs.references
     if score.numel() < ON_DEVICE_FROM:
         return False
-    # Formats and options that need the ids of documents.
-    if document_ids is not None or exclude is not None or options.ties == "docid":
+    # A device knows documents by their positions only.
+    if inputs.document_ids is not None:
         return False
-    if _type(score) not in NUMBER_TENSORS or _type(relevance) not in NUMBER_TENSORS:
+    if inputs.exclude is not None:
+        return False
+    if options.ties == "docid":
+        return False
+    types = {_type(score), _type(relevance)}
+    if mask is not None:
+        types.add(_type(mask))
+    if not types.issubset(NUMBER_TENSORS):
         return False
     if not _has_exact_types(options, _type(score)):
         return False
-    if mask is not None and (mask.shape != score.shape or _type(mask) not in NUMBER_TENSORS):
+    if inputs.query_ids is None:
+        return _are_rows(score, relevance, mask)
+    if mask is not None:
         return False
-    if query_ids is None:
-        return _are_rows(score, relevance)
-    if mask is not None or query_ids.ndim != 1 or _type(query_ids) not in INTEGER_TENSORS:
-        return False
-    shapes = (query_ids.shape, (*query_ids.shape, 1))
-    return score.shape in shapes and relevance.shape in shapes
+    return _are_columns(score, relevance, inputs.query_ids)
 
 
 def _has_exact_types(options: Options, score_type: str) -> bool:
@@ -119,16 +127,31 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
         return False
     if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
         return False
-    # The lowest of integers has no negative.
-    return options.score_order == "descending" or score_type not in (*INTEGER_TENSORS, "bool")
+    if options.score_order == "descending":
+        return True
+    # Ascending scores are negated, and the lowest integer has no negative.
+    return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _are_rows(score: Any, relevance: Any) -> bool:
+def _are_rows(score: Any, relevance: Any, mask: Any) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
-    if score.ndim != 2 or score.shape != relevance.shape or score.shape[1] <= ROW_OF_TABLE:
+    if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
+        return False
+    if relevance.shape != score.shape:
+        return False
+    if mask is not None and mask.shape != score.shape:
         return False
     # Integers on both sides may be ids, which the host refuses.
-    return _type(score) not in INTEGER_TENSORS or _type(relevance) not in INTEGER_TENSORS
+    return not {_type(score), _type(relevance)}.issubset(INTEGER_TENSORS)
+
+
+def _are_columns(score: Any, relevance: Any, query_ids: Any) -> bool:
+    """Return whether tensors have a row per document, with the integer id of its query."""
+    if query_ids.ndim != 1 or _type(query_ids) not in INTEGER_TENSORS:
+        return False
+    # A model may give its scores as a matrix of one column.
+    shapes = (query_ids.shape, (*query_ids.shape, 1))
+    return score.shape in shapes and relevance.shape in shapes
 
 
 def _type(values: Any) -> str:
@@ -141,11 +164,15 @@ def _placed(
     """Return the rankings of tensors; None if the mask is no mask."""
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
-    kept = None if mask is None else mask != 0
-    if mask is not None and _type(mask) != "bool" and (kept & (mask != 1)).any():
-        return None
+    kept = None
+    if mask is not None:
+        kept = mask != 0
+        # Numbers other than 0 and 1 are an error, which the host raises.
+        if _type(mask) != "bool" and (kept != mask).any():
+            return None
     if query_ids is None:
         return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))
+    # Rows of a query become contiguous, queries in the order of their ids.
     ids, order = query_ids.sort(stable=True)
     ids, lengths = ids.unique_consecutive(return_counts=True)
     score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]

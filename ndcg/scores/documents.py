@@ -1,6 +1,6 @@
 """List the documents of a query with their ranks and what each adds to DCG."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import Any, Unpack
 
@@ -31,7 +31,7 @@ def documents(
     fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
-    """Return the documents of queries by their ranks, then those that were not retrieved.
+    """Return the documents of queries by their ranks, then documents that were not retrieved.
 
     The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
     null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
@@ -66,7 +66,9 @@ def documents(
     if len(parsed.cutoffs) > 1:
         needs = "one cutoff, since a document has one discount"
         raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
-    wanted = None if queries is None else dict.fromkeys(queries)
+    wanted = None
+    if queries is not None:
+        wanted = dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
     gains = {name: parsed.scoring[name] for name in OF_GAINS}
@@ -81,12 +83,13 @@ def documents(
             for index, query in enumerate(names):
                 if wanted is None or query in wanted:
                     tables[query] = _documents_of(part, index, query, parsed)
-    unknown = [query for query in wanted or () if query not in tables]
+    in_order = list(wanted or tables)
+    unknown = [query for query in in_order if query not in tables]
     if unknown:
         problem = f"{shown(unknown[0])} is not a query of the references"
         raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
-    ordered = [tables[query] for query in wanted or tables]
-    return pa.concat_tables(ordered, promote_options="permissive")
+    # The columns of a query without documents have no type.
+    return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
@@ -102,9 +105,10 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
         judged = part.judged[rows]
     gain = _gains(part, rows, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first = np.arange(len(order))  # each document's rank from 0
+    first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
+        # Documents with equal scores share the ranks of their group.
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
         group = np.cumsum(new) - 1
@@ -115,7 +119,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids = range(stop - start) if part.documents is None else part.documents(index)
+    ids: Sequence[Any] = range(stop - start)
+    if part.documents is not None:
+        ids = part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
@@ -131,9 +137,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
 
 
 def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
-    """Return the mean discount of the ranks that each document shares, 0 beyond the cutoff."""
+    """Return the mean discount of the ranks that a document shares, 0 beyond the cutoff."""
     (k,) = options.cutoffs
-    counted = len(first) if k is None else min(k, len(first))
+    counted = min(k or len(first), len(first))
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
     shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
     return np.asarray(shared / (last - first))

@@ -1,10 +1,10 @@
 """How the processes of an evaluation hand their batches to process 0: by files in a shared folder.
 
-1. Each process draws a token. Those other than process 0 write theirs to a file, and wait for an
-   answer with it.
-2. Process 0 removes the tokens of earlier runs, waits for that of each process, and answers with
-   its own and all of them. A process whose token was removed writes it again. So each knows that
-   the other runs now.
+1. A process draws a token. All but process 0 write theirs to a file, and wait for an answer that
+   holds it.
+2. Process 0 removes the tokens of earlier runs, waits for the tokens of all processes, and answers
+   with its token and theirs. A process whose token was removed writes it again. So a process knows
+   that the others run now.
 3. All add batches. No process waits for another one.
 4. A process writes its batches, with the token of process 0, to a temporary file. It hands them
    over by giving this file the name that process 0 waits for, in one step.
@@ -46,7 +46,7 @@ class Exchange:
     # In process 0
 
     def meet_others(self) -> tuple[str, ...]:
-        """Return the token of each other process, once all of them have begun."""
+        """Return the tokens of the other processes, once all of them have begun."""
         self._remove("token")
         others = range(1, self.num_process)
         return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
@@ -58,7 +58,7 @@ class Exchange:
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
         """Return the tables of each other process, once all have handed theirs over.
 
-        The tokens are those of the answer.
+        The tokens are the ones that the answer holds.
         """
         collected = []
         for process in range(1, self.num_process):
@@ -85,7 +85,7 @@ class Exchange:
         self._remove("arrow")
 
     def _remove(self, kind: str) -> None:
-        """Remove files of all processes; those that wait for an answer write their tokens again."""
+        """Remove files of all processes; one that waits for an answer writes its token again."""
         for process in range(self.num_process):
             self._path(process, kind).unlink(missing_ok=True)
 

@@ -40,20 +40,24 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name
-    several columns.
+    In a column of `sample_weight` or `by`, a row has the value of its query. `by` may name several
+    columns.
     """
-    named = {name: value for name, value in arguments.items() if name != "exclude"}
-    by_names = _several_names(named["by"]) if data is not None else {}
-    if by_names:
+    named = dict(arguments)
+    del named["exclude"]  # whose columns are those of another table
+    slice_columns: dict[str, str] = {}
+    if data is not None:  # without it, several texts are the slices of queries
+        slice_columns = _several_names(named["by"])
+    if slice_columns:
         del named["by"]
-        named |= by_names
+        named |= slice_columns
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    if by_names:
-        columns["by"] = crossed([columns.pop(name) for name in by_names])
+    if slice_columns:
+        columns["by"] = crossed([columns.pop(name) for name in slice_columns])
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
+            # A name was replaced by a column, which has a value in each row.
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
@@ -71,7 +75,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
-    Its rows are those of several systems, unless the documents have no ids.
+    Such a table holds the rows of several systems, unless its documents have no ids.
     """
     if query_ids is None or arguments["document_ids"] is not None:
         return
@@ -79,8 +83,10 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     if frame is None:
         return
     documents = spelled(frame.names, DOCUMENT[0])
-    if len(documents) != 1 or is_database_query(data):
+    if len(documents) != 1:
         return
+    if is_database_query(data):
+        return  # it would be run once more
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
     first = codes < FIRST_QUERIES
     (column,) = frame.read(documents)
@@ -110,20 +116,18 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    empty: NDArray[np.bool_] | None = None
-    for name, column in columns.items():  # the scores of each system, and the relevances
+    missing_of_sides: list[NDArray[np.bool_]] = []
+    for name, column in columns.items():  # the scores of all systems, and the relevances
         if name in NOT_SIDES:
             continue
         missing = _missing(column)
         if missing is None:
             return
-        if empty is None:
-            empty = missing
-        elif len(empty) != len(missing):
-            return  # another error says so
-        else:
-            empty = empty & missing
-    if empty is not None and empty.any():
+        missing_of_sides.append(missing)
+    if len(set(map(len, missing_of_sides))) != 1:
+        return  # another error says so
+    empty = np.logical_and.reduce(missing_of_sides)
+    if empty.any():
         problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
@@ -132,24 +136,27 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
     """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
-    for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
-        if hasattr(column, method):
-            missing = np.asarray(getattr(column, method)(), bool)
-            return missing if missing.any() else None
-    if isinstance(column, (list, tuple)) and None in column:
-        return np.array([value is None for value in column], bool)
-    return None
+    if hasattr(column, "isna"):  # of pandas
+        missing = np.asarray(column.isna(), bool)
+    elif hasattr(column, "is_null"):  # of Polars and Arrow
+        missing = np.asarray(column.is_null(), bool)
+    elif isinstance(column, (list, tuple)) and None in column:
+        missing = np.array([value is None for value in column], bool)
+    else:
+        return None
+    if not missing.any():
+        return None
+    return missing
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
-    files = []
-    # The references first, since each of their queries counts.
-    for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
+    # The references first, since all of their queries count.
+    in_order = sorted(sides, key=lambda argument: argument != "references")
+    for argument in in_order:
+        side = sides[argument]
         if is_path(side):
-            if argument in ("references", "predictions"):
-                files.append(side)
             continue
         frame = frame_of(argument, side)
         if frame is None or by not in frame.names:
@@ -159,7 +166,13 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)
-    return from_file("by", by, qrels_file=files[0] if files else None)
+    qrels_file = None
+    for argument in in_order:
+        # A system of `compare` is no file of queries.
+        if argument in ("references", "predictions") and is_path(sides[argument]):
+            qrels_file = sides[argument]
+            break
+    return from_file("by", by, qrels_file=qrels_file)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
@@ -188,8 +201,10 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
     """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    if data is None or not is_frame:
-        return exclude  # no DataFrame, or one whose columns have names of their own
+    if not is_frame:
+        return exclude
+    if data is None:
+        return exclude  # whose columns are chosen by standard names
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns"

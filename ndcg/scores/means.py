@@ -23,11 +23,13 @@ def mean(
             value = float(values.mean())
         if math.isfinite(value):
             return value
-    valued = ~np.isnan(values)
-    values = values[valued]
+    has_value = ~np.isnan(values)
+    values = values[has_value]
+    has_weight = bool(values.size)
     if weight is not None:
-        weight = weight[valued]
-    if not values.size or (weight is not None and not weight.any()):
+        weight = weight[has_value]
+        has_weight = bool(weight.any())
+    if not has_weight:
         irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
         missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
         problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
@@ -49,18 +51,18 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
         return None
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
-    given = plain_in_order("sample_weight", sample_weight)
-    if not isinstance(given, (list, tuple)):
-        given = np.asanyarray(given)
+    in_order = plain_in_order("sample_weight", sample_weight)
+    if not isinstance(in_order, (list, tuple)):
+        in_order = np.asanyarray(in_order)
     shape: Any
-    if isinstance(given, np.ndarray) and given.ndim != 1:
-        shape = f"shape {given.shape}"
+    if isinstance(in_order, np.ndarray) and in_order.ndim != 1:
+        shape = f"shape {in_order.shape}"
     else:
-        shape = len(given)
+        shape = len(in_order)
     if shape != queries:
         needs = f"must hold one weight for each of {queries} queries"
         raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
-    weight = _as_floats(given)
+    weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
         query = int(np.argmin(is_valid))
@@ -72,13 +74,16 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
-def _as_floats(given: Any) -> NDArray[np.float64]:
+def _as_floats(weights_in_order: Any) -> NDArray[np.float64]:
     """Return weights as numbers; an error names the first that is none."""
-    if isinstance(given, np.ndarray) and given.dtype.kind in "biuf" and not np.ma.is_masked(given):
-        return np.asarray(given, np.float64)
-    numbers = list(map(number, given))
+    if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
+        # A masked weight is refused below, with its place.
+        if not np.ma.is_masked(weights_in_order):
+            return np.asarray(weights_in_order, np.float64)
+    numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
-        if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-            problem = f"must be a number; got {shown(given[query])}"
+        is_flag = isinstance(value, (bool, np.bool_))
+        if not is_flag and not is_real(value):
+            problem = f"must be a number; got {shown(weights_in_order[query])}"
             raise InputError(problem, "sample_weight", f"query {query}")
     return np.asarray(numbers, np.float64)

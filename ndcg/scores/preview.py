@@ -47,7 +47,7 @@ class Preview(Readable):
     Attributes:
         predictions: what was read of the predictions.
         references: what was read of the references.
-        queries: how many queries count: those of the references.
+        queries: how many queries the references have, all of which count.
         missing: how many of these are missing from the run.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
@@ -116,7 +116,9 @@ def _value_of(argument: str, side: SidePreview) -> str:
         return field
     if side.has_values:
         return "numbers"
-    return "by order" if argument == "predictions" else "each relevant"
+    if argument == "predictions":
+        return "by order"
+    return "each relevant"
 
 
 def _cell(value: Any) -> str:
@@ -221,12 +223,16 @@ def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict
     judged = np.ones(count, bool)
     if part.judged is not None:
         judged = part.judged[:count]
-    ids = range(count) if part.documents is None else list(part.documents(0))
+    ids: Sequence[Any] = range(count)
+    if part.documents is not None:
+        ids = list(part.documents(0))
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
-    # Ascending scores are read negated.
-    sign = -1 if options.score_order == "ascending" else 1
+    sign = 1
+    if options.score_order == "ascending":
+        # Ascending scores are read negated.
+        sign = -1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:

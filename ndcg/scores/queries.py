@@ -107,7 +107,7 @@ def describe_queries(
         return described[0]
     columns = {}
     for name in described[0]:
-        columns[name] = np.concatenate([of_piece[name] for of_piece in described])
+        columns[name] = np.concatenate([values[name] for values in described])
     return columns
 
 
@@ -118,9 +118,10 @@ def warn_of_predictions(sentence: str) -> None:
 
 def sentence_on_missing(missing: int, queries: int) -> str:
     """Return what a note or a warning says of queries that are missing from the run."""
-    are = "is" if missing == 1 else "are"
     counts = f"{missing:,} of {queries:,} judged queries"
-    effect = f"{are} missing from the run and counted as 0"
+    effect = "are missing from the run and counted as 0"
+    if missing == 1:
+        effect = "is missing from the run and counted as 0"
     return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
 
 
@@ -140,7 +141,8 @@ def counted_parts(
     document was both retrieved and judged, or if fewer than half of the judged queries, which have
     ids, are in the run.
     """
-    before, missing, bar = 0, 0, None
+    before = missing = 0
+    bar = None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
@@ -149,6 +151,7 @@ def counted_parts(
             if not before:
                 _warn_if_swapped(part)
             elif bar is None:
+                # One part takes too short a time for a bar.
                 total = _queries_of(inputs.predictions)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
@@ -164,7 +167,8 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    first = min(unmatched, default="")  # empty if any part has such a document
+    # An empty sentence, of a part with such a document, comes first.
+    first = min(unmatched, default="")
     if first:
         notify(first)
     elif are_mostly_missing(missing, before, options):
@@ -193,12 +197,16 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """
     if options.scoring["negative_relevance"] != "raise":
         return
+    # Rows of a file or table are named here, all other documents by the kernel.
     if not isinstance(references, Columns) or references.place_of is None:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
-    if negative.any() and exclude is not None and options.exclude_from == "both":
+    if not negative.any():
+        return
+    # Documents that are excluded from the run alone stay in the ideal.
+    if exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
     if not negative.any():
         return
@@ -206,7 +214,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     document, query = references.words(row)
     pair = f"query {query}, document {document}"
     problem = f"the relevance {references.value[row]:g} is negative"
-    # For those who need not know the name of the argument.
+    # On the page and in the shell, a file is named by its path alone.
     argument = mark("file", said="references", after=": ")
     hint = hint_of_negative(references.value[negative])
     raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)

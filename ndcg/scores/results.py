@@ -16,21 +16,18 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries by result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    has_only_references = inputs.predictions is None and inputs.references is not None
-    if has_only_references and options.measures == ("IDCG",):
-        inputs = _without_run(inputs, options)
-        options = replace(options, missing="empty")
+    if options.measures == ("IDCG",) and inputs.predictions is None:
+        # Only the ideal is measured, which needs no run.
+        if inputs.references is not None:
+            inputs = _without_run(inputs, options)
+            options = replace(options, missing="empty")
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     queries = len(next(iter(values.values())))
     weight = weights(inputs.sample_weight, queries, names or None)
-    results: dict[str, float | list[float]] = {}
-    for name, by_query in values.items():
-        if options.use_aggregator:
-            results[name] = mean(name, by_query, weight)
-        else:
-            results[name] = by_query.tolist()
-    return results
+    if options.use_aggregator:
+        return {name: mean(name, by_query, weight) for name, by_query in values.items()}
+    return {name: by_query.tolist() for name, by_query in values.items()}
 
 
 def _without_run(inputs: Inputs, options: Options) -> Inputs:

@@ -63,7 +63,9 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         unlike = (lengths != lengths[0]) | (lengths == 0)
         if unlike.any():
             query = int(np.argmax(unlike))
-            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            name = f"query {query}"
+            if rankings.place is not None:
+                name = rankings.place(query, None)
             counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
             problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
             raise InputError(f"{engine}: {problem}")

@@ -85,8 +85,8 @@ def compute_spark(
     >>> compute_spark(df, **columns, k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    given = {"use_aggregator": use_aggregator, **options}
-    parsed = Options.of_method(compute_spark, k, given, lacks=("engine",))
+    all_options = {"use_aggregator": use_aggregator, **options}
+    parsed = Options.of_method(compute_spark, k, all_options, lacks=("engine",))
     columns = {
         "query": query,
         "prediction": prediction,
@@ -154,9 +154,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     problems = [row.problem for row in rows if row.problem]
     if problems:
         raise ValueError(min(problems))
-    rows = [row for row in rows if row.queries]
+    rows = [row for row in rows if row.queries]  # a partition may be empty
     if not rows:
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    # Sums of partitions are brought to the scale of the largest weight, so that none overflows.
     scale = max(row.scale for row in rows)
     if not scale:
         problem = "is 0 for every query; give at least one query a weight"
@@ -165,7 +166,9 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
-        results[name] = total / weight if weight else math.nan
+        results[name] = math.nan
+        if weight:
+            results[name] = total / weight
     _warn_of_missing(rows, options)
     return results
 
@@ -227,12 +230,12 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
 def _sums(measured: "Measured") -> dict[str, Any]:
     """Return the sums over some queries."""
     scale = float(measured.weights.max())
-    weights = measured.weights / (scale or 1.0)
+    weights = measured.weights / (scale or 1.0)  # all of them may be 0
     sums, sums_of_weights = [], []
     for values in measured.values:
-        valued = ~np.isnan(values)
-        sums.append(float(np.sum((values * weights)[valued])))
-        sums_of_weights.append(float(np.sum(weights[valued])))
+        has_value = ~np.isnan(values)
+        sums.append(float(np.sum((values * weights)[has_value])))
+        sums_of_weights.append(float(np.sum(weights[has_value])))
     return {
         "queries": len(weights),
         "missing": measured.missing,
@@ -277,7 +280,7 @@ class Measured(NamedTuple):
     """Some queries with their values."""
 
     ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    values: list[NDArray[np.float64]]  # the values of the queries, by result
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
@@ -335,7 +338,9 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings.of_judged() if options.judged_only else rankings
+        scored = rankings
+        if options.judged_only:
+            scored = rankings.of_judged()
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]

@@ -1,8 +1,8 @@
 """Join the rows of a query on Spark's executors: of its run, its qrels and documents to exclude.
 
-Spark only brings the rows of a query together, each with the table it is from. So a row without an
+Spark only brings the rows of a query together, with the table of each row. So a row without an
 id, a repeated judgment and a query without documents arrive here, to be counted or refused, and the
-join needs no shuffle of its own.
+join needs no further shuffle.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ class SparkQueries(NamedTuple):
         return f"query {shown(self.ids[int(self.query[row])].as_py())}"
 
     def take(self, rows: NDArray[np.int64]) -> "SparkQueries":
-        """Return some of the rows, in an order that keeps those of a query together."""
+        """Return some of the rows, in an order that keeps the rows of a query together."""
         columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
         lengths = np.bincount(self.query[rows], minlength=len(self.ids))
         return self._replace(offsets=offsets_of(lengths), columns=columns)
@@ -141,7 +141,7 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 
 
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
-    """Return the rows that are documents, those of a query in ascending order of their ids."""
+    """Return the rows that are documents, in ascending order of query and document id."""
     keys = {"query": queries.query, "document": queries.columns["document"]}
     sort_keys = [(key, "ascending") for key in keys]
     order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
@@ -151,8 +151,9 @@ def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
 def _row_of_each(
     rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options
 ) -> NDArray[np.int64]:
-    """Return the row of each document in a table; -1 for a document that is not in it."""
+    """Return the rows of documents in a table; -1 for a document that is not in it."""
     in_table = np.flatnonzero(rows.origin & table)
+    # Rows are in the order of documents, so that rows of one document follow one another.
     again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
@@ -181,7 +182,7 @@ def _refuse_repeats(
         argument = _argument(rows.origin[row], "document")
         raise _repeated(rows, row, f"appears twice; {once('run')}", argument)
     if table == IN_QRELS:
-        # In one table, each row of a document has its relevance again.
+        # In one table, all rows of a document repeat its relevance.
         reference = rows.columns["reference"]
         unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
         if unlike.any():
@@ -202,7 +203,7 @@ def _best_first(
     document: NDArray[np.int64],
     options: Options,
 ) -> NDArray[np.int64]:
-    """Return an order in which the best row of each document in the run is its first."""
+    """Return an order in which the best row of a document in the run is its first."""
     if table != IN_RUN:
         return np.arange(len(in_table))
     column = rows.columns["prediction"].take(pa.array(in_table))
@@ -229,7 +230,7 @@ def _is_null(column: pa.Array) -> Mask:
 
 
 def _are_equal(column: pa.Array) -> Mask:
-    """Return whether each value from the second on equals the one before it."""
+    """Return whether a value equals the one before it, from the second value on."""
     return _are_alike(column[1:], column[:-1])
 
 

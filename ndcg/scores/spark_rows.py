@@ -139,13 +139,15 @@ class _Side(NamedTuple):
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):
-            other = "the rankings are" if argument == "exclude" else "the other side is"
-            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
+            problem = f"must be a Spark DataFrame, as the other side is; got {shown(frame)}"
+            if argument == "exclude":
+                problem = f"must be a Spark DataFrame, as the rankings are; got {shown(frame)}"
             raise InputError(problem, argument)
         try:
             try:
                 columns = _chosen(frame, names)
             except UnknownFieldError:
+                # Documents may be in arrays.
                 frame = _with_a_row_for_each_document(frame, names)
                 columns = _chosen(frame, names)
         except ValueError as error:
@@ -218,17 +220,19 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
 
 
 def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by order in a run, else each is relevant."""
+    """Return the value of documents that have none: by order in a run, else 1, relevant."""
     if names.kind != "run":
         return "1"
-    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
+    if names.ascending:
+        return _quoted(RANK)
+    return f"-{_quoted(RANK)}"
 
 
 # One table
 
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns named as those of the rankings."""
+    """Return the ids of documents to exclude, in columns named as in the rankings."""
     if not is_spark(exclude):
         problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
         raise InputError(problem, "exclude")
@@ -249,18 +253,19 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_unknown_columns(frame, given)
     types = {name: _type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                tables = "predictions=run, references=qrels"
-                hint = f"for documents with their scores, give two tables, {tables}"
-            column = f"column {shown(given[name])} is of type {types[name]}"
-            problem = f"{column}, prediction of {types['prediction']}"
-            raise ValueError(f"{name}: {problem}; {hint}")
+    readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
+    for name, readable_types in readable.items():
+        is_array = types[name].startswith("array<")
+        item_type = types[name].removeprefix("array<").removesuffix(">")
+        if item_type in readable_types and is_array == nested:
+            continue
+        hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
+        if types[name].startswith("array<struct<"):
+            tables = "predictions=run, references=qrels"
+            hint = f"for documents with their scores, give two tables, {tables}"
+        column = f"column {shown(given[name])} is of type {types[name]}"
+        problem = f"{column}, prediction of {types['prediction']}"
+        raise ValueError(f"{name}: {problem}; {hint}")
     if "sample_weight" in given:
         _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
     for name in ("query", "document"):
@@ -275,9 +280,13 @@ def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     if wrong:
         names = []
         for column in wrong.values():
-            names.append(shown(column) if isinstance(column, str) else type(column).__name__)
-        noun = "a column" if len(wrong) == 1 else "columns"
-        problem = f"{' and '.join(wrong)} must name {noun} of the DataFrame"
+            if isinstance(column, str):
+                names.append(shown(column))
+            else:
+                names.append(type(column).__name__)
+        problem = f"{' and '.join(wrong)} must name columns of the DataFrame"
+        if len(wrong) == 1:
+            problem = f"{next(iter(wrong))} must name a column of the DataFrame"
         columns = ", ".join(frame.columns)
         raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
     for name, column in given.items():
@@ -294,13 +303,17 @@ def _type(frame: Any, column: str) -> str:
 
 
 def _kind_of_ids(data_type: str) -> str:
-    return "integer" if data_type in INTEGERS else data_type
+    if data_type in INTEGERS:
+        return "integer"
+    return data_type
 
 
 def _check_ids(argument: str, column: str, kind: str) -> None:
     """Raise an error for a column of a type that ids cannot have."""
     if kind not in ID_TYPES:
-        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
+        hint = ""
+        if kind in ("float", "double"):
+            hint = "cast whole numbers to bigint"
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
@@ -309,7 +322,9 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
     """Raise an error for a column of a type other than numbers or, in references, labels."""
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
+        hint = ""
+        if data_type.startswith("decimal"):
+            hint = "cast decimals to double"
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
         raise InputError(problem, argument, hint=hint)
 
@@ -317,7 +332,7 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude of another type than those of the rankings."""
+    """Raise an error for ids of documents to exclude of another type than in the rankings."""
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):

@@ -1,4 +1,4 @@
-"""Warn about predictions and references that seem to be each other's."""
+"""Warn about predictions and references that seem to be swapped."""
 
 from typing import Any
 

@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import evaluate
 import numpy as np
 import pytest
-from conftest import MetricFactory, Processes
+from conftest import ROOT, MetricFactory, Processes, lean_environment
 from refusals import refusal
 from test_options import BAD_OPTIONS, TWO
 
@@ -389,3 +391,45 @@ def test_four_processes_on_one_cache_give_the_result_of_one(
     )
     assert results == [[expected] * 5, *[[None] * 5] * 3]
     assert not [path for path in processes.cache.rglob("*") if path.is_file()]
+
+
+HOMELESS = """
+import sys
+import ndcg
+
+print(ndcg.compute(predictions=[[2, 1]], references=[[1, 0]]))
+try:
+    import evaluate
+
+    metric = evaluate.load("ndcg.py")
+    metric.add_batch(predictions=[[2, 1]], references=[[1, 0]])
+    print(metric.compute())
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_hf_home", [False, True], ids=["without HF_HOME", "with HF_HOME"])
+def test_evaluate_needs_a_home_that_can_be_written_and_the_package_does_not(
+    tmp_path: Path, has_hf_home: bool
+) -> None:
+    """A file in place of the home folder, since permissions do not stop the root of a container."""
+    home = tmp_path / "home"
+    home.touch()
+    environment = {}
+    for name, value in lean_environment(HOME=str(home)).items():
+        if not name.startswith("HF_") and name != "XDG_CACHE_HOME":
+            environment[name] = value
+    environment["HF_HUB_OFFLINE"] = "1"
+    if has_hf_home:
+        environment["HF_HOME"] = str(tmp_path / "hf")
+    command = [sys.executable, "-c", HOMELESS]
+    printed = subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert printed[0] == "{'nDCG': 1.0}"
+    if has_hf_home:
+        assert printed[1:] == ["{'nDCG': 1.0}"]
+    else:
+        assert str(home / ".cache") in printed[1]

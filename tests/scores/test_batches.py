@@ -2,12 +2,15 @@
 
 import datetime
 import os
+import re
+import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PosixPath
+from typing import Any, ClassVar
 
 import evaluate
 import numpy as np
@@ -198,7 +201,47 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
 
 
+def test_an_id_takes_about_100_bytes_until_it_is_scored(fresh_metric: MetricFactory) -> None:
+    """Sizes of Python 3.11: integers take 93 bytes, names of 13 letters 110."""
+    metric, queries = fresh_metric(), 50_000
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for first in range(0, queries, 5_000):
+            add(metric, *(f"query-{query:07}" for query in range(first, first + 5_000)))
+        taken = tracemalloc.get_traced_memory()[0] - before
+        metric.compute()
+        left = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert 50 < taken / queries < 150
+    assert left / queries < 10
+
+
 # A batch is in with its ids, or neither is
+
+
+def test_a_cache_folder_that_cannot_be_written_is_an_error_that_names_it(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
+    """A file stands in the way, since permissions do not stop the root of a container."""
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    with pytest.raises(OSError, match=re.escape(str(in_the_way))):
+        fresh_metric(cache_dir=str(in_the_way))
+
+
+def test_a_cache_folder_that_disappears_is_an_error_until_it_is_back(
+    fresh_metric: MetricFactory, tmp_path: Path
+) -> None:
+    metric = fresh_metric()
+    (tmp_path / "cache").rename(tmp_path / "elsewhere")
+    with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path / "cache"))):
+        add(metric, "a")
+    assert len(metric) == 0
+    (tmp_path / "elsewhere").rename(tmp_path / "cache")
+    add(metric, "a")
+    assert metric.compute() == {"nDCG": 1.0}
 
 
 @pytest.mark.parametrize("size", [0, 1000, 1500, 2000, 4096, 3 * 4096, 8 * 4096])
@@ -320,6 +363,17 @@ def test_a_query_that_two_processes_have_added_is_rejected_with_both_named(pair:
     )
     # queries that process 0 passed to its own compute may be passed again in another way
     assert first.compute(predictions={"c": {"x": 1.0}}, references={"c": {"x": 1}}) == {"nDCG": 1.0}
+
+
+def test_weights_begin_with_the_queries_of_process_0(pair: Any) -> None:
+    first, second = pair
+    weights = [1, 0, 0, 3]
+    result, none = both(
+        lambda: first.compute(**GOOD, sample_weight=weights), lambda: second.compute(**GOOD)
+    )
+    values = evaluate_alone(GOOD)
+    assert none is None
+    assert result == {"nDCG": pytest.approx((1 * values[0] + 3 * values[1]) / 4, rel=1e-15)}
 
 
 def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) -> None:
@@ -468,6 +522,55 @@ def test_processes_that_begin_together_meet_process_0_and_not_each_other(
             assert not any(each.done() for each in handed_over)
             assert first.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
             assert [each.result() for each in handed_over] == [None] * 3
+
+
+class NetworkPath(PosixPath):
+    """A path on a network mount, which remembers for a while that a file does not exist.
+
+    As NFS does without `lookupcache=positive`: a new file of another machine is seen once the
+    answer to the last look for it has expired.
+    """
+
+    seconds: ClassVar[float] = 0.3
+    absent: ClassVar[dict[tuple[int, str], float]] = {}  # until when, by thread and path
+
+    def open(self, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        """Open a file, or raise the error of the last look for it."""
+        machine_and_path = threading.get_ident(), str(self)
+        if "r" in mode and self.absent.get(machine_and_path, 0) > time.monotonic():
+            raise FileNotFoundError(self)
+        try:
+            return super().open(mode, *args, **kwargs)
+        except FileNotFoundError:
+            self.absent[machine_and_path] = time.monotonic() + self.seconds
+            raise
+
+
+def test_processes_meet_where_new_files_are_seen_late_and_nothing_is_locked_or_linked(
+    pair: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on several machines with NFS; a timeout that is shorter than the delay is an error."""
+
+    def refuse(*_: Any) -> None:
+        raise OSError("this mount has no locks and no links")
+
+    for name in ("fcntl.flock", "fcntl.lockf", "os.link", "os.symlink"):
+        monkeypatch.setattr(name, refuse)
+    monkeypatch.setattr("ndcg.scores.exchange.Path", NetworkPath)
+    first, second = pair
+    for _ in range(2):
+        values, none = both(lambda: first.compute(**GOOD), lambda: second.compute(**GOOD))
+        assert (values, none) == (NDCG().compute(**GOOD), None)
+    first.timeout = second.timeout = 0.1
+    NetworkPath.absent.clear()
+
+    def begin_once_the_first_has_looked() -> None:
+        while not NetworkPath.absent:
+            time.sleep(0.001)
+        second.add_batch(**GOOD)
+
+    error, _ = both(lambda: first.add_batch(**GOOD), begin_once_the_first_has_looked)
+    assert str(error).startswith("not all of the 2 processes have begun within 0.1 seconds")
 
 
 @pytest.mark.parametrize("is_done", [False, True])
