@@ -758,7 +758,9 @@ def text_of(name: str) -> str:
             notes.append("default")
         if meaning:
             notes.append(meaning)
-        separator = "; " if ";" in meaning else ", "
+        separator = ", "
+        if ";" in meaning:  # which has commas of its own
+            separator = "; "
         text = f'`"{word}"`'
         if notes:
             text += f" ({separator.join(notes)})"
@@ -842,7 +844,7 @@ _MARK = re.compile("\x0e(.*?)\x1f(.*?)\x0f", re.DOTALL)
 def mark(name: str, *values: Any, said: str = "", before: str = "", after: str = "") -> str:
     """Mark an option or an argument in a message, with the values that it may have there.
 
-    Each entry point writes marks in its own way by `worded`; Python writes them as in a call, or as
+    An entry point writes marks in its words by `worded`; Python writes them as in a call, or as
     `said`. The text before and after goes with the mark, which is left out where an entry point has
     no words for it.
     """
@@ -851,8 +853,13 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
     if not said:
         texts = []
         for value in values:
-            texts.append(f'"{value}"' if isinstance(value, str) else repr(value))
-        said = f"{name}={' or '.join(texts)}" if values else name
+            text = repr(value)
+            if isinstance(value, str):
+                text = f'"{value}"'  # as the docs write them
+            texts.append(text)
+        said = name
+        if texts:
+            said = f"{name}={' or '.join(texts)}"
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
@@ -872,7 +879,9 @@ def worded(message: Any, words: Words = lambda said, *_: said) -> str:
     def write(match: re.Match[str]) -> str:
         before, after, *name_and_values = json.loads(match[2])
         text = words(match[1], *name_and_values)
-        return f"{before}{text}{after}" if text else ""
+        if not text:
+            return ""
+        return f"{before}{text}{after}"
 
     return _MARK.sub(write, marked(message))
 
@@ -1013,10 +1022,14 @@ def in_short(error: BaseException) -> str:
 
 def raise_unless_of_values(error: BaseException) -> None:
     """Re-raise an error unless it concerns values."""
-    # A panic in a Rust library, such as Polars, is not an Exception.
-    of_values = isinstance(error, Exception) or type(error).__name__ == "PanicException"
-    if isinstance(error, MemoryError) or not of_values:
+    if isinstance(error, MemoryError):
         raise error
+    if isinstance(error, Exception):
+        return
+    # A panic in a Rust library, such as Polars, is no Exception.
+    if type(error).__name__ == "PanicException":
+        return
+    raise error
 
 
 # ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
@@ -1046,7 +1059,7 @@ class Labels(NamedTuple):
         for label, _ in self.gains:
             if isinstance(label, str):
                 known[label] = number_of(label)
-        read: dict[str, Any] = {}  # each text is read once
+        read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
             if not isinstance(value, str):
@@ -1061,7 +1074,7 @@ class Labels(NamedTuple):
         return numbers
 
     def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the gain of each label, in numbers; nan for those that have none.
+        """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
         [7.0, 1.0, nan]
@@ -1069,6 +1082,7 @@ class Labels(NamedTuple):
         gain_by_number = dict(sorted((number_of(label), gain) for label, gain in self.gains))
         labels, gains = np.array(list(gain_by_number)), np.array([*gain_by_number.values()])
         if relevance.dtype.kind == "f":
+            # Labels are compared in the type of the relevances, which may have rounded them.
             with np.errstate(over="ignore"):
                 labels = labels.astype(relevance.dtype)
         index = np.minimum(np.searchsorted(labels, relevance), len(labels) - 1)
@@ -1094,12 +1108,15 @@ class Labels(NamedTuple):
     def __str__(self) -> str:
         names = []
         for label, _ in self.gains:
-            names.append(shown(label) if isinstance(label, str) else f"{label:g}")
+            if isinstance(label, str):
+                names.append(shown(label))
+            else:
+                names.append(f"{label:g}")
         return ", ".join(names)
 
     @property
     def signature(self) -> str:
-        """The labels and their gains as the signature of a score has them, without its own marks.
+        """The labels and their gains in the signature of a score, with its separators escaped.
 
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
@@ -1110,7 +1127,9 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label if isinstance(label, str) else _measure_labels_plain(label)
+            name = label
+            if not isinstance(name, str):
+                name = _measure_labels_plain(name)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
@@ -1177,9 +1196,16 @@ def instead_of_text(value: Any, values: Iterable[Any], left_empty: str = LEFT_EM
     values = list(values)
     if not is_not_judged(value):
         return to_label([value, *values])
-    labels = [label_of(other) for other in values if isinstance(other, (str, Real))]
-    words = [label for label in labels if isinstance(label, str) and not is_not_judged(label)]
-    if not any(words) or any(isinstance(label, float) for label in labels):
+    words = []
+    for other in values:
+        if not isinstance(other, (str, Real)):
+            continue
+        label = label_of(other)
+        if isinstance(label, float):
+            return left_empty  # numbers among the values: the others need no labels
+        if not is_not_judged(label):
+            words.append(label)
+    if not any(words):
         return left_empty
     return f"{left_empty}; {to_label(words)}"
 
@@ -1198,7 +1224,7 @@ def to_label(values: Iterable[Any]) -> str:
         if isinstance(label, str) and label:
             distinct[label] = None
         if len(distinct) > MOST_SHOWN:
-            break
+            break  # there may be millions of values
     if not distinct:
         return f"give a number{mark('None', before=' or ')}"
     labels = list(map(shown, distinct))[:MOST_SHOWN]
@@ -2191,7 +2217,7 @@ ELSEWHERE = {
     **dict.fromkeys(("got", "between"), "explain has it"),
     **OF_LIBRARIES,
 }
-# Options that methods with their own aggregation do not accept.
+# Options that methods with another aggregation than `compute` do not accept.
 AGGREGATION_OPTIONS = ("use_aggregator", "engine")
 
 
@@ -2313,7 +2339,7 @@ class Options:
         options: Mapping[str, Any],
         lacks: Sequence[str] = AGGREGATION_OPTIONS,
     ) -> "Options":
-        """Check the options of a method that accepts those of `compute`, except some."""
+        """Check the options of a method that accepts the options of `compute`, except some."""
         refuse_unknown(options, method, lacks)
         return cls.parse(k=k, **options)
 
@@ -2329,7 +2355,7 @@ class Options:
 
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
-        """The name of each result, its measure, and the index of its cutoff."""
+        """The names of results, with the measure and the index of the cutoff."""
         results = []
         for measure, k in self.with_cutoffs:
             results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
@@ -2346,8 +2372,11 @@ class Options:
     def sides(self) -> dict[str, Any]:
         """The keyword arguments of `Inputs.settled` and `from_files`."""
         keep = None
-        if self.duplicates == "best":  # the best of equal scores is the one that ranks first
-            keep = "last" if self.ties == "last" else "first"
+        if self.duplicates == "best":
+            # Of equal scores, the best is the one that ranks first.
+            keep = "first"
+            if self.ties == "last":
+                keep = "last"
         return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
 
     @Derived
@@ -2362,7 +2391,7 @@ class Options:
         """The keyword arguments of `scoring.measure_queries`."""
         names = ("gain", "discount", "log_base", "ideal", "zero_division", "negative_relevance")
         chosen = {name: getattr(self, name) for name in names}
-        if self.labels is not None:  # each relevance is the gain of its label
+        if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
         ties = self.ties
         if ties == "docid":  # documents are read in ascending order of ids
@@ -2376,21 +2405,26 @@ class Options:
 
     def signature(self, *, weighted: bool = False, excluding: bool = False) -> str:
         """Return every option that the scores depend on, in one line."""
-        gain = _function_name("gain", self.gain, LABELS)
-        discount = _function_name("discount", self.discount, RANKS)
-        unjudged = "removed" if self.judged_only else "0"
-        chosen = vars(self) | {"gain": gain, "discount": discount, "judged_only": unjudged}
-        if discount not in DISCOUNTS or DISCOUNTS[discount].base_above is None:
-            del chosen["log_base"]  # then no score depends on it
+        chosen = dict(vars(self))
+        chosen["gain"] = _function_name("gain", self.gain, LABELS)
+        chosen["discount"] = _function_name("discount", self.discount, RANKS)
+        chosen["judged_only"] = "0"
+        if self.judged_only:
+            chosen["judged_only"] = "removed"
+        discount = DISCOUNTS.get(chosen["discount"])
+        if discount is None or discount.base_above is None:
+            del chosen["log_base"]  # no score depends on it
         if not excluding:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
             value = chosen.get(name)
+            # What nearly all scores have in common is left out.
             if not option.said_as or value is None or value in option.unsaid:
                 continue
-            text = value if isinstance(value, str) else _plain_number(value)
-            parts.append(f"{option.said_as}:{text}")
+            if not isinstance(value, str):
+                value = _plain_number(value)
+            parts.append(f"{option.said_as}:{value}")
         parts.append(f"v:{__version__}")
         if weighted:
             parts.append("weights:given")
@@ -2400,7 +2434,7 @@ class Options:
 
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
-    """Check the convention, then each option in the order of the table, then all together."""
+    """Check the convention, then the options in the order of the table, then all together."""
     for name in given:
         if name not in OPTIONS:
             problem = f"unknown option {name[:100]}"
@@ -2411,9 +2445,11 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     for name, option in OPTIONS.items():
         value = values[name]
         if value is None:
+            # What the convention does not set has its usual value.
             value = getattr(convention, name, option.usual)
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
+    # A cutoff of `k` is for measures without one of their own.
     if values["k"] is not None and all("@" in name for name in measures):
         k = mark("k", values["k"], said=f"k={shown(values['k'])}")
         several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
@@ -2433,7 +2469,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
 
 
 def _refuse_other_ties(ties: Any) -> None:
-    """Raise an error for ties that are not those of `ignore_ties`."""
+    """Raise an error for other ties than the ones that `ignore_ties` means."""
     if ties in (None, "last"):
         return
     meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
@@ -2542,6 +2578,10 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def _is_finite(value: Any) -> bool:
+    return is_real(value) and math.isfinite(value)
+
+
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval: above 0, and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
@@ -2597,18 +2637,19 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    known = []
+    # As a dict, in which an option that is also a parameter stands once.
+    options: dict[str, None] = {}
     for parameter in inspect.signature(method).parameters.values():
         if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            known.append(parameter.name)
+            options[parameter.name] = None
     for option in OF_COMPUTE:
-        if option not in lacks and option not in known:
-            known.append(option)
-    # An option that is left out on purpose was not misspelt.
-    word = "" if name in lacks else nearest(name, known)
-    if word:
-        return TypeError(f"{problem}; did you mean {word}?")
-    return TypeError(f"{problem}; it has {', '.join(known)}")
+        if option not in lacks:
+            options[option] = None
+    if name not in lacks:  # an option that the method lacks was not misspelt
+        similar = nearest(name, options)
+        if similar:
+            return TypeError(f"{problem}; did you mean {similar}?")
+    return TypeError(f"{problem}; it has {', '.join(options)}")
 
 
 def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> None:
@@ -2616,12 +2657,14 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
     for name, value in values.items():
         if name in ("k", "ignore_ties", "engine"):
             continue
-        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
-        if usual is None:
-            is_given = value is not None
-        else:
-            is_given = getattr(options, name, value) != usual
-        if is_given:
+        usual: Any = OPTIONS[name].default
+        if name == "measures":
+            usual = ("nDCG",)
+        # An option whose default is the convention's choice has no usual value.
+        is_set = value is not None
+        if usual is not None:
+            is_set = getattr(options, name, value) != usual
+        if is_set:
             problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
@@ -2647,12 +2690,12 @@ def _cutoff(k: Any) -> int | None:
 def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
-    """Return each measure with every cutoff, or with the one in its name."""
+    """Return measures with every cutoff, or with the one in the name."""
     pairs: dict[tuple[str, int | None], None] = {}
     for name in names:
-        measure, _, own_cutoff = name.partition("@")
-        if own_cutoff:
-            pairs[measure, int(own_cutoff)] = None
+        measure, _, cutoff_in_name = name.partition("@")
+        if cutoff_in_name:
+            pairs[measure, int(cutoff_in_name)] = None
             continue
         for cutoff in cutoffs:
             pairs[measure, cutoff] = None
@@ -2669,8 +2712,7 @@ def _measure_options_measure(name: Any) -> str:
             raise InputError(f"{name} is nDCG@{in_trec_eval[1]} here", "measures")
         return choice("measures", name, MEASURES)
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
-    is_number = cutoff.isdecimal() and cutoff.isascii() and len(cutoff) <= 18
-    if not is_number or int(cutoff) < 1:
+    if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
         allowed = "a positive integer after the @, as in nDCG@10"
         raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
@@ -2702,7 +2744,7 @@ def _refuse_base(base: float, discount: Any) -> None:
 def _zero_division(value: Any) -> float | str:
     if isinstance(value, str) and value == PERFECT_IF_EMPTY:
         return value
-    if not is_real(value) or math.isinf(float(value)):
+    if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
         excluding = "nan to exclude queries with no relevant documents from the mean"
         allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
         raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
@@ -2712,7 +2754,7 @@ def _zero_division(value: Any) -> float | str:
 def _ignore_index(value: Any) -> float | None:
     if value is None:
         return None
-    if not is_real(value) or not math.isfinite(value):
+    if not _is_finite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
         raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
     if isinstance(value, Integral):  # which float64 might round
@@ -2741,16 +2783,19 @@ def _gain(value: Any) -> Gain | Labels:
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
+    has_text = False
     for label, gain in given.items():
-        is_number = is_real(label) and math.isfinite(label)
-        if not is_number and not isinstance(label, (str, bool, np.bool_)):
+        if isinstance(label, str):
+            has_text = True
+        elif not isinstance(label, (bool, np.bool_)) and not _is_finite(label):
             problem = f"a label is text, a finite number or a flag; got {shown(label)}"
             raise InputError(problem, "gain")
-        if not is_real(gain) or not math.isfinite(gain):
+        if not _is_finite(gain):
             problem = f"the gain of {shown(label)} must be a finite number; got {shown(gain)}"
             raise InputError(problem, "gain")
         compared = label_of(label)
         if compared in gains:
+            # Such as 1 and "1".
             problem = f"the label {shown(label)} is there twice; give each label once"
             raise InputError(problem, "gain")
         gains[compared] = float(gain)
@@ -2758,7 +2803,6 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
-    has_text = any(isinstance(label, str) for label in given)
     if not has_text and in_order == [*range(len(gains))]:
         return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
@@ -2784,15 +2828,13 @@ def _discount(value: Any) -> Discount:
 
 def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
     """Return a list of finite numbers as an array; None for anything else."""
+    is_list = isinstance(value, (list, tuple))
     is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_array and not isinstance(value, (list, tuple)):
+    if not is_list and not is_array:
         return None
-    if not len(value) or not all(map(is_real, value)):
+    if not len(value) or not all(map(_is_finite, value)):
         return None
-    numbers = np.array(value, np.float64)
-    if not np.isfinite(numbers).all():
-        return None
-    return numbers
+    return np.array(value, np.float64)
 
 
 def _plain_number(value: float) -> str:
@@ -2840,8 +2882,8 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[
             except Exception as error:  # noqa: BLE001 - whatever it raises, there is no result
                 results.append(type(error).__name__)
     if not has_result:
-        known = "labels 0, 1, 2" if name == "gain" else "ranks 1, 2, 3"
-        problem = f"has no value for any of the {known}, ..., so the signature cannot identify it"
+        tried = {"gain": "labels 0, 1, 2", "discount": "ranks 1, 2, 3"}[name]
+        problem = f"has no value for any of the {tried}, ..., so the signature cannot identify it"
         raise InputError(f"{mark(name)} {shown(value)} {problem}")
     return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"
 
@@ -4345,7 +4387,7 @@ def _from_arrays(
         if any(map(np.ma.is_masked, rows)):
             present = ~np.concatenate([np.ma.getmaskarray(row) for row in rows])
         arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
-    values = _concatenated(arrays, are_alike)
+    values = _inputs_columns_concatenated(arrays, are_alike)
     if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
         return _from_lists(argument, rows, ignore_index, labels)
     if ignore_index is None:
@@ -4373,7 +4415,7 @@ def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
     return any(array.dtype.kind in "iu" and beyond_2_53(array).any() for array in arrays)
 
 
-def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
+def _inputs_columns_concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
     """Concatenate arrays, those of one type by their bytes, which is faster if they are short."""
     if len(arrays) == 1:
         return np.asarray(arrays[0])
@@ -9270,7 +9312,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels):
-        if _are_columns(run, qrels):
+        if _inputs_beside_ids_are_columns(run, qrels):
             run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
         if has_ids(run):
             _refuse_other_columns("predictions", run, qrels.shape[1])
@@ -9405,7 +9447,7 @@ def _lists_beside_ids() -> InputError:
 # Sparse matrices
 
 
-def _are_columns(run: Any, sparse: Any) -> bool:
+def _inputs_beside_ids_are_columns(run: Any, sparse: Any) -> bool:
     """Return whether predictions are numbers of columns of a sparse matrix, and not its values."""
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
@@ -12598,7 +12640,7 @@ def measure_tensors(
 ) -> "dict[str, Tensor] | None":
     """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
 
-    The values are float64. The arguments are those of `measure_queries`, as tensors on one device
+    The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
     NumPy.
 
@@ -12619,7 +12661,7 @@ def measure_tensors(
     definition = MeasureDefinition.of(longest, measures=measures, **options)
     weight = torch.tensor(definition.weight.copy(), device=score.device)
     cutoffs = torch.tensor([k or longest for k in definition.cutoffs], device=score.device)
-    # A row for each rank and a column for each cutoff: 1 where the rank counts.
+    # A row for a rank and a column for a cutoff: 1 where the rank counts.
     within = (torch.arange(len(weight), device=score.device)[:, None] < cutoffs).double()
     weights = {"CG": within, "DCG": within * weight[:, None]}
     values = {measure: weight.new_empty(len(cutoffs), queries) for measure in measures}
@@ -12649,24 +12691,26 @@ def _measure_tensors_blocks(
     *,
     offsets: NDArray[np.int64] | None,
 ) -> "Iterator[tuple[Any, _Rankings]]":
-    """Yield rankings in blocks of queries, and where the results of each block go."""
+    """Yield rankings in blocks of queries, and where the results of a block go."""
     import torch
 
-    def of_rows(values: Any, rows: slice) -> Any:
-        return None if values is None else values[rows]
+    def mask_of(mask: Any, rows: slice) -> Any:
+        if mask is None:
+            return None
+        return mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
         for first in range(0, len(score), step):
             rows = slice(first, first + step)
-            masks = (of_rows(judged, rows), of_rows(retrieved, rows))
+            masks = (mask_of(judged, rows), mask_of(retrieved, rows))
             yield rows, _measure_tensors_block(relevance[rows], score[rows], *masks)
         return
     lengths = np.diff(offsets)
     for queries in similar_lengths(lengths, TENSOR_BLOCK, TENSOR_PADDING):
         # One transfer to the device instead of three.
-        of_block = np.stack([queries, offsets[queries], lengths[queries]])
-        row, start, length = torch.tensor(of_block, device=score.device)
+        places = np.stack([queries, offsets[queries], lengths[queries]])
+        row, start, length = torch.tensor(places, device=score.device)
         position = torch.arange(max(int(lengths[queries[0]]), 1), device=score.device)
         index = (start[:, None] + position).clamp_(max=len(score) - 1)
         is_judged = is_retrieved = position < length[:, None]
@@ -12697,7 +12741,7 @@ def _measure_tensors_measured(
 ) -> "dict[str, Tensor] | None":
     """Return the values of a block's queries; None if any value is invalid.
 
-    The weights of CG and DCG are those of each rank, for every cutoff.
+    The weights of CG and DCG have a row for a rank and a column for a cutoff.
     """
     import torch
 
@@ -12762,7 +12806,7 @@ TENSOR_GAINS: "dict[str, Callable[[Tensor], Tensor]]" = {
 def _by_gain(
     block: _Rankings, definition: MeasureDefinition
 ) -> "tuple[Tensor, Callable[[Tensor], Tensor]] | None":
-    """Return a value of each document that rises with its gain, and the function to gains.
+    """Return values of documents that rise with their gains, and the function to gains.
 
     A gain that is a word never falls as the relevance grows, so it is applied after sorting, to the
     few documents that count. By a list or a function, the values are the gains, NaN for labels
@@ -12775,7 +12819,9 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        return values.clamp(min=0) if clip else values
+        if not clip:
+            return values
+        return values.clamp(min=0)
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -12802,17 +12848,20 @@ def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor")
 
     One relevance is tried first, since a loop over all of them takes long on a device.
     """
-    for given in (relevance[:1], relevance):
+    for labels in (relevance[:1], relevance):
         try:
-            answer = function(given.clone())
+            answer = function(labels.clone())  # which the function may modify
         except BaseException as error:  # noqa: BLE001 - NumPy computes it, or says what is wrong
             raise_unless_of_values(error)
             return None
-        if type(answer) is not type(given):
+        if type(answer) is not type(labels):
             return None
-        if answer.shape != given.shape or answer.device != given.device:
+        if answer.shape != labels.shape or answer.device != labels.device:
             return None
-    return None if answer.is_complex() else answer.double()
+    if answer.is_complex():
+        return None
+    gains: Tensor = answer.double()
+    return gains
 
 
 # Ranks
@@ -12871,7 +12920,9 @@ def _measure_tensors_ranked(
         position = _measure_tensors_order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        return gains if valid else None
+        if not valid:
+            return None
+        return gains
     top, position = _measure_tensors_top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -12901,7 +12952,7 @@ def _measure_tensors_ranked(
 def _mean_of_ties(
     gains: "Tensor", start: "Tensor", end: "Tensor", size: "Tensor", largest: int
 ) -> "Tensor":
-    """Return for each document the mean gain of those with its score, from ``start`` to ``end``.
+    """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
     Sums from the start of a tie double their length in each step, so their order never depends on
     the device.
@@ -12928,7 +12979,7 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
     return order.gather(1, score.gather(1, order).argsort(descending=True, stable=True))
 
 
-# ndcg/scores/swapped.py: Warn about predictions and references that seem to be each other's.
+# ndcg/scores/swapped.py: Warn about predictions and references that seem to be swapped.
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
@@ -12984,7 +13035,7 @@ class Placed(NamedTuple):
 def accelerator_of(values: Any) -> Any:
     """Return the accelerator on which a PyTorch tensor lies; None for anything else.
 
-    Other accelerators than those of CUDA and ROCm may have no 64-bit floats.
+    Only CUDA and ROCm are used, since other accelerators may have no 64-bit floats.
     """
     torch = sys.modules.get("torch")
     if torch is None or type(values) is not torch.Tensor:
@@ -13004,15 +13055,19 @@ def measure_on_device(
     """
     score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
     device = accelerator_of(score)
-    if device is None or accelerator_of(relevance) != device:
+    if device is None:
         return None
-    for other in (query_ids, mask):
-        if other is not None and accelerator_of(other) != device:
-            return None
+    tensors = [relevance]
+    for optional in (query_ids, mask):
+        if optional is not None:
+            tensors.append(optional)
+    if any(accelerator_of(tensor) != device for tensor in tensors):
+        return None
     if not _can_score(inputs, options, mask):
         return None
     import torch
 
+    # The host may have the memory that the device lacks.
     with suppress(torch.cuda.OutOfMemoryError), torch.no_grad():
         placed = _placed(score, relevance, query_ids, mask, options)
         return _scores_devices_measured(placed, options, names)
@@ -13021,24 +13076,28 @@ def measure_on_device(
 
 def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     """Return whether tensors on a device have a format and options that it can score."""
-    score, relevance, query_ids, document_ids, exclude, *_ = inputs
+    score, relevance = inputs.predictions, inputs.references
     if score.numel() < ON_DEVICE_FROM:
         return False
-    # Formats and options that need the ids of documents.
-    if document_ids is not None or exclude is not None or options.ties == "docid":
+    # A device knows documents by their positions only.
+    if inputs.document_ids is not None:
         return False
-    if _scores_devices_type(score) not in NUMBER_TENSORS or _scores_devices_type(relevance) not in NUMBER_TENSORS:
+    if inputs.exclude is not None:
+        return False
+    if options.ties == "docid":
+        return False
+    types = {_scores_devices_type(score), _scores_devices_type(relevance)}
+    if mask is not None:
+        types.add(_scores_devices_type(mask))
+    if not types.issubset(NUMBER_TENSORS):
         return False
     if not _has_exact_types(options, _scores_devices_type(score)):
         return False
-    if mask is not None and (mask.shape != score.shape or _scores_devices_type(mask) not in NUMBER_TENSORS):
+    if inputs.query_ids is None:
+        return _scores_devices_are_rows(score, relevance, mask)
+    if mask is not None:
         return False
-    if query_ids is None:
-        return _scores_devices_are_rows(score, relevance)
-    if mask is not None or query_ids.ndim != 1 or _scores_devices_type(query_ids) not in INTEGER_TENSORS:
-        return False
-    shapes = (query_ids.shape, (*query_ids.shape, 1))
-    return score.shape in shapes and relevance.shape in shapes
+    return _scores_devices_are_columns(score, relevance, inputs.query_ids)
 
 
 def _has_exact_types(options: Options, score_type: str) -> bool:
@@ -13047,16 +13106,31 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
         return False
     if options.score_dtype != "given" and score_type not in NARROW_TENSORS:
         return False
-    # The lowest of integers has no negative.
-    return options.score_order == "descending" or score_type not in (*INTEGER_TENSORS, "bool")
+    if options.score_order == "descending":
+        return True
+    # Ascending scores are negated, and the lowest integer has no negative.
+    return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _scores_devices_are_rows(score: Any, relevance: Any) -> bool:
+def _scores_devices_are_rows(score: Any, relevance: Any, mask: Any) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
-    if score.ndim != 2 or score.shape != relevance.shape or score.shape[1] <= ROW_OF_TABLE:
+    if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
+        return False
+    if relevance.shape != score.shape:
+        return False
+    if mask is not None and mask.shape != score.shape:
         return False
     # Integers on both sides may be ids, which the host refuses.
-    return _scores_devices_type(score) not in INTEGER_TENSORS or _scores_devices_type(relevance) not in INTEGER_TENSORS
+    return not {_scores_devices_type(score), _scores_devices_type(relevance)}.issubset(INTEGER_TENSORS)
+
+
+def _scores_devices_are_columns(score: Any, relevance: Any, query_ids: Any) -> bool:
+    """Return whether tensors have a row per document, with the integer id of its query."""
+    if query_ids.ndim != 1 or _scores_devices_type(query_ids) not in INTEGER_TENSORS:
+        return False
+    # A model may give its scores as a matrix of one column.
+    shapes = (query_ids.shape, (*query_ids.shape, 1))
+    return score.shape in shapes and relevance.shape in shapes
 
 
 def _scores_devices_type(values: Any) -> str:
@@ -13069,11 +13143,15 @@ def _placed(
     """Return the rankings of tensors; None if the mask is no mask."""
     if options.score_order != "descending":
         score = -score  # inf, of a document that was not retrieved, becomes -inf
-    kept = None if mask is None else mask != 0
-    if mask is not None and _scores_devices_type(mask) != "bool" and (kept & (mask != 1)).any():
-        return None
+    kept = None
+    if mask is not None:
+        kept = mask != 0
+        # Numbers other than 0 and 1 are an error, which the host raises.
+        if _scores_devices_type(mask) != "bool" and (kept != mask).any():
+            return None
     if query_ids is None:
         return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
+    # Rows of a query become contiguous, queries in the order of their ids.
     ids, order = query_ids.sort(stable=True)
     ids, lengths = ids.unique_consecutive(return_counts=True)
     score, relevance = score.reshape(-1)[order], relevance.reshape(-1)[order]
@@ -13210,7 +13288,7 @@ def describe_queries(
         return described[0]
     columns = {}
     for name in described[0]:
-        columns[name] = np.concatenate([of_piece[name] for of_piece in described])
+        columns[name] = np.concatenate([values[name] for values in described])
     return columns
 
 
@@ -13221,9 +13299,10 @@ def warn_of_predictions(sentence: str) -> None:
 
 def sentence_on_missing(missing: int, queries: int) -> str:
     """Return what a note or a warning says of queries that are missing from the run."""
-    are = "is" if missing == 1 else "are"
     counts = f"{missing:,} of {queries:,} judged queries"
-    effect = f"{are} missing from the run and counted as 0"
+    effect = "are missing from the run and counted as 0"
+    if missing == 1:
+        effect = "is missing from the run and counted as 0"
     return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
 
 
@@ -13243,7 +13322,8 @@ def counted_parts(
     document was both retrieved and judged, or if fewer than half of the judged queries, which have
     ids, are in the run.
     """
-    before, missing, bar = 0, 0, None
+    before = missing = 0
+    bar = None
     unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
@@ -13252,6 +13332,7 @@ def counted_parts(
             if not before:
                 _warn_if_swapped(part)
             elif bar is None:
+                # One part takes too short a time for a bar.
                 total = _queries_of(inputs.predictions)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
@@ -13267,7 +13348,8 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    first = min(unmatched, default="")  # empty if any part has such a document
+    # An empty sentence, of a part with such a document, comes first.
+    first = min(unmatched, default="")
     if first:
         notify(first)
     elif are_mostly_missing(missing, before, options):
@@ -13296,12 +13378,16 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     """
     if options.scoring["negative_relevance"] != "raise":
         return
+    # Rows of a file or table are named here, all other documents by the kernel.
     if not isinstance(references, Columns) or references.place_of is None:
         return
     negative = references.value < 0
     if options.ignore_index is not None:
         negative &= references.value != options.ignore_index
-    if negative.any() and exclude is not None and options.exclude_from == "both":
+    if not negative.any():
+        return
+    # Documents that are excluded from the run alone stay in the ideal.
+    if exclude is not None and options.exclude_from == "both":
         negative &= ~are_excluded(references, exclude)
     if not negative.any():
         return
@@ -13309,7 +13395,7 @@ def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
     document, query = references.words(row)
     pair = f"query {query}, document {document}"
     problem = f"the relevance {references.value[row]:g} is negative"
-    # For those who need not know the name of the argument.
+    # On the page and in the shell, a file is named by its path alone.
     argument = mark("file", said="references", after=": ")
     hint = hint_of_negative(references.value[negative])
     raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
@@ -16620,20 +16706,24 @@ def from_frame(data: Any, inputs: Inputs) -> Inputs:
 def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments, with names replaced by the columns of a DataFrame, or of a file for `by`.
 
-    In a column of `sample_weight` or `by`, each row has the value of its query. `by` may name
-    several columns.
+    In a column of `sample_weight` or `by`, a row has the value of its query. `by` may name several
+    columns.
     """
-    named = {name: value for name, value in arguments.items() if name != "exclude"}
-    by_names = _several_names(named["by"]) if data is not None else {}
-    if by_names:
+    named = dict(arguments)
+    del named["exclude"]  # whose columns are those of another table
+    slice_columns: dict[str, str] = {}
+    if data is not None:  # without it, several texts are the slices of queries
+        slice_columns = _several_names(named["by"])
+    if slice_columns:
         del named["by"]
-        named |= by_names
+        named |= slice_columns
     columns = dict(zip(named, named_columns(data, **named), strict=True))
-    if by_names:
-        columns["by"] = crossed([columns.pop(name) for name in by_names])
+    if slice_columns:
+        columns["by"] = crossed([columns.pop(name) for name in slice_columns])
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
+            # A name was replaced by a column, which has a value in each row.
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
@@ -16651,7 +16741,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: Any) -> None:
     """Raise an error for a table in which the first queries have a document in several rows.
 
-    Its rows are those of several systems, unless the documents have no ids.
+    Such a table holds the rows of several systems, unless its documents have no ids.
     """
     if query_ids is None or arguments["document_ids"] is not None:
         return
@@ -16659,8 +16749,10 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     if frame is None:
         return
     documents = spelled(frame.names, DOCUMENT[0])
-    if len(documents) != 1 or is_database_query(data):
+    if len(documents) != 1:
         return
+    if is_database_query(data):
+        return  # it would be run once more
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
     first = codes < FIRST_QUERIES
     (column,) = frame.read(documents)
@@ -16690,20 +16782,18 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    empty: NDArray[np.bool_] | None = None
-    for name, column in columns.items():  # the scores of each system, and the relevances
+    missing_of_sides: list[NDArray[np.bool_]] = []
+    for name, column in columns.items():  # the scores of all systems, and the relevances
         if name in NOT_SIDES:
             continue
         missing = _missing(column)
         if missing is None:
             return
-        if empty is None:
-            empty = missing
-        elif len(empty) != len(missing):
-            return  # another error says so
-        else:
-            empty = empty & missing
-    if empty is not None and empty.any():
+        missing_of_sides.append(missing)
+    if len(set(map(len, missing_of_sides))) != 1:
+        return  # another error says so
+    empty = np.logical_and.reduce(missing_of_sides)
+    if empty.any():
         problem = f"row {int(empty.argmax())} has neither a score nor a relevance"
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
@@ -16712,24 +16802,27 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
     """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
-    for method in ("isna", "is_null"):  # of pandas, and of Polars and Arrow
-        if hasattr(column, method):
-            missing = np.asarray(getattr(column, method)(), bool)
-            return missing if missing.any() else None
-    if isinstance(column, (list, tuple)) and None in column:
-        return np.array([value is None for value in column], bool)
-    return None
+    if hasattr(column, "isna"):  # of pandas
+        missing = np.asarray(column.isna(), bool)
+    elif hasattr(column, "is_null"):  # of Polars and Arrow
+        missing = np.asarray(column.is_null(), bool)
+    elif isinstance(column, (list, tuple)) and None in column:
+        missing = np.array([value is None for value in column], bool)
+    else:
+        return None
+    if not missing.any():
+        return None
+    return missing
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
     """Return the slice of each query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
-    files = []
-    # The references first, since each of their queries counts.
-    for argument, side in sorted(sides.items(), key=lambda item: item[0] != "references"):
+    # The references first, since all of their queries count.
+    in_order = sorted(sides, key=lambda argument: argument != "references")
+    for argument in in_order:
+        side = sides[argument]
         if is_path(side):
-            if argument in ("references", "predictions"):
-                files.append(side)
             continue
         frame = frame_of(argument, side)
         if frame is None or by not in frame.names:
@@ -16739,7 +16832,13 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)
-    return from_file("by", by, qrels_file=files[0] if files else None)
+    qrels_file = None
+    for argument in in_order:
+        # A system of `compare` is no file of queries.
+        if argument in ("references", "predictions") and is_path(sides[argument]):
+            qrels_file = sides[argument]
+            break
+    return from_file("by", by, qrels_file=qrels_file)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
@@ -16768,8 +16867,10 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
     """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    if data is None or not is_frame:
-        return exclude  # no DataFrame, or one whose columns have names of their own
+    if not is_frame:
+        return exclude
+    if data is None:
+        return exclude  # whose columns are chosen by standard names
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns"
@@ -16839,11 +16940,13 @@ def mean(
             value = float(values.mean())
         if math.isfinite(value):
             return value
-    valued = ~np.isnan(values)
-    values = values[valued]
+    has_value = ~np.isnan(values)
+    values = values[has_value]
+    has_weight = bool(values.size)
     if weight is not None:
-        weight = weight[valued]
-    if not values.size or (weight is not None and not weight.any()):
+        weight = weight[has_value]
+        has_weight = bool(weight.any())
+    if not has_weight:
         irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
         missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
         problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
@@ -16865,18 +16968,18 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
         return None
     if isinstance(sample_weight, Mapping):
         sample_weight = in_order_of_ids("sample_weight", sample_weight, query_ids, "a weight")
-    given = plain_in_order("sample_weight", sample_weight)
-    if not isinstance(given, (list, tuple)):
-        given = np.asanyarray(given)
+    in_order = plain_in_order("sample_weight", sample_weight)
+    if not isinstance(in_order, (list, tuple)):
+        in_order = np.asanyarray(in_order)
     shape: Any
-    if isinstance(given, np.ndarray) and given.ndim != 1:
-        shape = f"shape {given.shape}"
+    if isinstance(in_order, np.ndarray) and in_order.ndim != 1:
+        shape = f"shape {in_order.shape}"
     else:
-        shape = len(given)
+        shape = len(in_order)
     if shape != queries:
         needs = f"must hold one weight for each of {queries} queries"
         raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
-    weight = _as_floats(given)
+    weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
         query = int(np.argmin(is_valid))
@@ -16888,14 +16991,17 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
-def _as_floats(given: Any) -> NDArray[np.float64]:
+def _as_floats(weights_in_order: Any) -> NDArray[np.float64]:
     """Return weights as numbers; an error names the first that is none."""
-    if isinstance(given, np.ndarray) and given.dtype.kind in "biuf" and not np.ma.is_masked(given):
-        return np.asarray(given, np.float64)
-    numbers = list(map(number, given))
+    if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
+        # A masked weight is refused below, with its place.
+        if not np.ma.is_masked(weights_in_order):
+            return np.asarray(weights_in_order, np.float64)
+    numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
-        if not is_real(value) and not isinstance(value, (bool, np.bool_)):
-            problem = f"must be a number; got {shown(given[query])}"
+        is_flag = isinstance(value, (bool, np.bool_))
+        if not is_flag and not is_real(value):
+            problem = f"must be a number; got {shown(weights_in_order[query])}"
             raise InputError(problem, "sample_weight", f"query {query}")
     return np.asarray(numbers, np.float64)
 
@@ -22132,8 +22238,11 @@ class Search:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
             raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
-        pairs = [(query, document) for query in self.queries for document in self.candidates[query]]
-        run: Run = {query: {} for query in self.queries}
+        pairs: list[tuple[Any, Any]] = []
+        run: Run = {}
+        for query in self.queries:
+            run[query] = {}
+            pairs += [(query, document) for document in self.candidates[query]]
         for start in range(0, len(pairs), self.calls.chunk):
             chunk = pairs[start : start + self.calls.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
@@ -22150,7 +22259,7 @@ class Search:
 
         calls = self.calls
         queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
-        # The best scores so far of each query, and the places of their documents in the corpus.
+        # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
@@ -22172,6 +22281,7 @@ class Search:
             best = {}
             for score, place in zip(scores[row].tolist(), places[row].tolist(), strict=True):
                 best[self.documents[place]] = score
+            # Of a judged document that is among the best, both have the same score.
             run[query] = best | run[query]
         return run
 
@@ -22182,15 +22292,17 @@ class Search:
         score_function = self.calls.score_function or model.similarity
         similarity = score_function(queries, documents)
         shape = (len(self.queries), width)
-        got: Any = type(similarity).__name__
+        returned: Any = type(similarity).__name__
         if isinstance(similarity, torch.Tensor):
-            got = tuple(similarity.shape)
-        if got != shape:
+            returned = tuple(similarity.shape)
+        if returned != shape:
             needs = f"must return a tensor of queries and documents, here of shape {shape}"
-            raise ValueError(f"score_function: {needs}; got {got}")
+            raise ValueError(f"score_function: {needs}; got {returned}")
         if not similarity.is_floating_point():
-            similarity = similarity.double()
-        return similarity if self.sign > 0 else -similarity
+            similarity = similarity.double()  # so that -inf can mark documents out of the ranking
+        if self.sign < 0:
+            return -similarity
+        return similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -22204,7 +22316,7 @@ class Search:
     def _rows(
         self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
-        """Yield each query with documents in a chunk, its row in the scores, and their columns."""
+        """Yield queries with documents in a chunk: the query, its row, and their columns."""
         if ids_of_queries is None:
             return
         chunk = self.documents[start : start + width]
@@ -22223,7 +22335,7 @@ def _loops_evaluator_ranked(documents: Mapping[Any, float]) -> list[tuple[Any, f
 
 
 def _highest_columns(scores: "Tensor", k: int, score_dtype: str) -> "tuple[Tensor, Tensor]":
-    """Return the k highest scores of each row and their columns, equal scores by their columns.
+    """Return the k highest scores of a row and their columns, equal scores by their columns.
 
     Up to `TIED` more scores are returned if they tie with the k-th in the type in which scores are
     compared, because they share its rank. Shorter rows are padded with -inf.
@@ -22348,7 +22460,9 @@ def sentence_transformers_evaluator(
     )
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    searched: Mapping[Any, Any] = references if ranked is None else ranked
+    searched: Mapping[Any, Any] = references
+    if ranked is not None:
+        searched = ranked  # a query without candidates has no ranking
     texts = {query: queries[query] for query in searched}
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
@@ -22358,7 +22472,7 @@ def sentence_transformers_evaluator(
 
 
 def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
-    """Return the grades of each query's documents; ids without grades have the grade 1."""
+    """Return the grades of documents by query; ids without grades have the grade 1."""
     sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
     for argument, side in sides.items():
         _check_mapping(argument, side)
@@ -22366,11 +22480,8 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
             raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
-    for argument, texts in {"queries": queries, "corpus": corpus}.items():
-        for text_id, text in texts.items():
-            if text is None or isinstance(text, (int, float)):
-                problem = f"must be a string; got {shown(text)}"
-                raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+    _check_texts("queries", queries)
+    _check_texts("corpus", corpus)
     judgments: Run = {}
     for query, documents in relevant_docs.items():
         if isinstance(documents, Mapping):
@@ -22380,9 +22491,18 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     return judgments
 
 
-def _check_known(argument: str, given: Any, queries: Any, hint: str) -> None:
+def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
+    """Raise an error for a number, or for nothing, in place of a text."""
+    for text_id, text in texts.items():
+        # Models may accept other inputs than text, such as images.
+        if text is None or isinstance(text, (int, float)):
+            problem = f"must be a string; got {shown(text)}"
+            raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+
+
+def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
     """Raise an error for queries without a text."""
-    unknown = [query for query in given if query not in queries]
+    unknown = [query for query in by_query if query not in queries]
     if unknown:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
         raise ValueError(f"{argument}: {problem}; {hint}")
@@ -22428,9 +22548,9 @@ def _candidates(
 def _kept(
     options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
 ) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
-    """Return how many documents to keep per query, None for all, and those to keep at any rank.
+    """Return how many documents to keep per query, None for all, and which ones at any rank.
 
-    Excluded and ignored documents have no rank. Judged documents count at any rank if they are in
+    Judged documents count at any rank if they are in
     the condensed list or the ideal.
     """
     depth = 0
@@ -22438,30 +22558,34 @@ def _kept(
         if k is None:
             return None, None
         depth = max(depth, k)
+    # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        depth += max(
-            list(grades.values()).count(options.ignore_index) for grades in references.values()
-        )
+        most_ignored = 0
+        for grades in references.values():
+            most_ignored = max(most_ignored, list(grades.values()).count(options.ignore_index))
+        depth += most_ignored
     if options.judged_only or options.ideal == "retrieved":
+        # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
     return depth, None
 
 
-def _check_mapping(argument: str, given: Any) -> None:
+def _check_mapping(argument: str, by_id: Any) -> None:
     """Raise an error for a value that is not a mapping of ids."""
-    if not isinstance(given, Mapping):
-        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        raise ValueError(
-            f"{argument} must be a mapping of ids to {holds}; got {type(given).__name__}"
-        )
-    check_ids(argument, given, nested=False)
+    if not isinstance(by_id, Mapping):
+        holds = "ids of documents"
+        if argument in ("queries", "corpus"):
+            holds = "text"
+        kind = type(by_id).__name__
+        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
+    check_ids(argument, by_id, nested=False)
 
 
-def _check_in_corpus(argument: str, given: Any, corpus: Mapping[Any, Any]) -> None:
+def _check_in_corpus(argument: str, by_query: Any, corpus: Mapping[Any, Any]) -> None:
     """Raise an error for documents, by query, that are not in the corpus, or are not ids."""
-    _check_mapping(argument, given)
-    for query, documents in given.items():
+    _check_mapping(argument, by_query)
+    for query, documents in by_query.items():
         if isinstance(documents, str) or not isinstance(documents, Collection):
             problem = f"must hold ids of documents; got {shown(documents)}"
             raise ValueError(f"{argument}: query {shown(query)}: {problem}")
@@ -22537,8 +22661,8 @@ class NDCGEvaluator:
         """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
         stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        for number in count(1):  # other evaluators may have the same name
-            path = stem + extension if number == 1 else f"{stem}_{number}{extension}"
+        path = stem + extension
+        for number in count(2):  # other evaluators may have the same name
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
                 columns = next(csv.reader(file), None)
@@ -22548,6 +22672,7 @@ class NDCGEvaluator:
                         writer.writeheader()
                     writer.writerow(row)
                     return
+            path = f"{stem}_{number}{extension}"
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""
@@ -22577,7 +22702,7 @@ def _blank_evaluator() -> Any:
 
 # ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
-MeterRows = tuple[NDArray[Any], ...]  # a score, a label and the query of each document
+MeterRows = tuple[NDArray[Any], ...]  # the scores, labels and queries of documents
 # By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 
@@ -22619,14 +22744,15 @@ class Meter:
             ValueError: as in `compute`; or the mask has the wrong shape or values.
         """
         if query_ids is None:
+            # Tensors on an accelerator are scored there, without a copy.
             values = measure_on_device(Inputs(scores, labels), self.options, mask)
             if values is not None:
                 self._add(values)
                 return
-        given = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
-        scores, labels, mask, query_ids = settled(given).values()
+        columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
+        scores, labels, mask, query_ids = settled(columns).values()
         if query_ids is not None and not hasattr(query_ids, "dtype"):
-            query_ids = np.array(query_ids, object)
+            query_ids = np.array(query_ids, object)  # ids keep their types
         if mask is not None:
             scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
         if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
@@ -22651,7 +22777,7 @@ class Meter:
         check_rows(Inputs(*batch), self.options)  # the queries may have more rows in later batches
         rows = self._state.rows
         if rows and _types(rows[-1]) != _types(batch):
-            # These types must fit those of earlier batches.
+            # The types of all batches must fit together.
             check_rows(Inputs(*concatenated([*rows, batch])), self.options)
         self._state = self._state._replace(rows=(*rows, batch))
 
@@ -22666,19 +22792,19 @@ class Meter:
             RuntimeError: a process has died, or has not called it within the timeout of the process
                 group.
         """
-        states = self._of_all_processes()
-        sums = _added(*(state.sums for state in states))
-        if any(state.rows for state in states):
-            rows = self._whole([state.rows for state in states])
+        sums_of_processes, rows_of_processes = zip(*self._of_all_processes(), strict=True)
+        sums = _added(*sums_of_processes)
+        if any(rows_of_processes):
+            rows = self._whole(rows_of_processes)
             sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
         for name, (queries, parts) in sums.items():
-            values = []
+            values = np.empty(0)  # for which `mean` raises its error
             if queries:
-                values.append(math.fsum(parts) / queries)
-            means[name] = mean(name, np.array(values))
+                values = np.array([math.fsum(parts) / queries])
+            means[name] = mean(name, values)
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
@@ -22716,8 +22842,10 @@ class Meter:
         """Return the rows of all processes, in an order that does not depend on their split."""
         rows = concatenated(list(chain.from_iterable(processes)))
         if self.options.ties not in ("first", "last"):
+            # By query, then by label: any order of the processes gives the same one.
             order = np.lexsort([_sortable(column) for column in rows[1::-1]])
             return tuple(column[order] for column in rows)
+        # In the order of rows, a query in two processes would depend on which comes first.
         seen: set[Any] = set()
         for batches in processes:
             ids: set[Any] = set()
@@ -22775,14 +22903,16 @@ def _exact_sums(values: Values) -> Sums:
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
-    filled = [sums for sums in several if sums]
+    counts: dict[str, int] = {}
+    numbers: dict[str, list[float]] = {}
+    for sums in several:
+        for name, (queries, parts) in sums.items():
+            counts[name] = counts.get(name, 0) + queries
+            numbers.setdefault(name, []).extend(parts)
     total: Sums = {}
-    if not filled:
-        return total
-    for name in filled[0]:
-        counts, parts = zip(*(sums[name] for sums in filled), strict=True)
+    for name, queries in counts.items():
         try:
-            total[name] = sum(counts), exact_parts(chain.from_iterable(parts))
+            total[name] = queries, exact_parts(numbers[name])
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
@@ -22793,7 +22923,7 @@ def _loops_meter_is_empty(side: Any) -> bool:
     if is_sparse(side):
         return bool(side.shape[0] == 0)
     if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
-        return False
+        return False  # a single number, which is refused later
     return not len(side)
 
 
@@ -22842,7 +22972,7 @@ def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _types(rows: MeterRows) -> list[Any]:
-    """Return the type of each column; for a column of objects, the types of these."""
+    """Return the types of columns; for a column of objects, the types of the objects."""
     types: list[Any] = []
     for column in rows:
         if column.dtype == object:
@@ -22857,8 +22987,8 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype != object:
         return column
     values = sorted(set(column.tolist()), key=lambda value: (value is not None, value))
-    rank_of = {value: rank for rank, value in enumerate(values)}
-    return np.array([rank_of[value] for value in column.tolist()])
+    ranks = {value: rank for rank, value in enumerate(values)}
+    return np.array(list(map(ranks.get, column.tolist())))
 
 
 def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
@@ -22866,7 +22996,8 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     flat = {}
     for name, values in columns.items():
         column = values
-        if values.shape[:1] == (values.size,):  # of shape (n,) or (n, 1)
+        if values.shape[:1] == (values.size,):
+            # Of shape (n,) or (n, 1), as some models return scores.
             column = values.reshape(-1)
         if column.ndim != 1:
             problem = f"must be one per document; got shape {column.shape}"
@@ -22875,7 +23006,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
         flat[name] = column
-    if len({len(column) for column in flat.values()}) > 1:
+    if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
         needs = "predictions, references and ids are one per document"
         raise ValueError(f"with query_ids, {needs}; got {lengths}")
@@ -22886,7 +23017,7 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
 def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
     """Return float labels as float64, since types of batches may differ.
 
-    Padding is found in their own type, in which its label may be rounded.
+    Padding is found in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
@@ -22960,7 +23091,9 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]
         unlike = (lengths != lengths[0]) | (lengths == 0)
         if unlike.any():
             query = int(np.argmax(unlike))
-            name = f"query {query}" if rankings.place is None else rankings.place(query, None)
+            name = f"query {query}"
+            if rankings.place is not None:
+                name = rankings.place(query, None)
             counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
             problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
             raise InputError(f"{engine}: {problem}")
@@ -23013,21 +23146,18 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries by result, or a list with the value of each query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    has_only_references = inputs.predictions is None and inputs.references is not None
-    if has_only_references and options.measures == ("IDCG",):
-        inputs = _without_run(inputs, options)
-        options = replace(options, missing="empty")
+    if options.measures == ("IDCG",) and inputs.predictions is None:
+        # Only the ideal is measured, which needs no run.
+        if inputs.references is not None:
+            inputs = _without_run(inputs, options)
+            options = replace(options, missing="empty")
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     queries = len(next(iter(values.values())))
     weight = weights(inputs.sample_weight, queries, names or None)
-    results: dict[str, float | list[float]] = {}
-    for name, by_query in values.items():
-        if options.use_aggregator:
-            results[name] = mean(name, by_query, weight)
-        else:
-            results[name] = by_query.tolist()
-    return results
+    if options.use_aggregator:
+        return {name: mean(name, by_query, weight) for name, by_query in values.items()}
+    return {name: by_query.tolist() for name, by_query in values.items()}
 
 
 def _without_run(inputs: Inputs, options: Options) -> Inputs:
@@ -23075,9 +23205,12 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
 def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
-    """Return the result for a model's scores; the arguments are those of a scorer."""
-    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
-    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
+    """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
+    labels, predicted = y_true, y_score
+    if not is_sparse(labels):
+        labels = np.asanyarray(labels)
+    if not is_sparse(predicted):
+        predicted = np.asanyarray(predicted)
     if groups is None and labels.ndim != 2:
         problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
@@ -23113,7 +23246,9 @@ def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> In
         "groups": groups,
         "sample_weight": sample_weight,
     }
-    weight = None if sample_weight is None else "sample_weight"
+    weight = None
+    if sample_weight is not None:
+        weight = "sample_weight"
     return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
 
 
@@ -23143,7 +23278,7 @@ def lightgbm_metric(
 def _for_lightgbm(
     options: Options, labels: Any, predictions: Any, weight: Any = None, group: Any = None
 ) -> list[tuple[str, float, bool]]:
-    """Return each result with its name, and True because higher is better."""
+    """Return the results with their names, and True because higher is better."""
     if hasattr(predictions, "get_group"):
         # lightgbm.train passes the scores first, then the Dataset.
         data, predictions = predictions, labels
@@ -23152,23 +23287,26 @@ def _for_lightgbm(
         problem = "the data has no groups, so its queries are unknown"
         hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
         raise ValueError(f"lightgbm_metric: {problem}; {hint}")
+    # LightGBM has lengths of groups, XGBoost, below, where they begin.
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
         needs = "groups must be numbers of rows, one per query"
         raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
-    columns = {"labels": labels}
+    _loops_scorer_check_rows(lengths, "labels", labels)
     if weight is not None:
-        columns["weights"] = weight
-    rows = lengths.sum()
-    for name, column in columns.items():
-        if len(column) != rows:
-            counts = f"the groups hold {rows} rows, the {name} {len(column)}"
-            raise ValueError(f"lightgbm_metric: {counts}; give all")
-    if weight is not None:
+        _loops_scorer_check_rows(lengths, "weights", weight)
         query = np.repeat(np.arange(len(lengths)), lengths)
         weight = np.bincount(query, weight, len(lengths)) / np.maximum(lengths, 1)
     results = _loops_scorer_results(options, predictions, labels, offsets_of(lengths), weight)
     return [(name, value, True) for name, value in results.items()]
+
+
+def _loops_scorer_check_rows(lengths: NDArray[Any], name: str, column: Any) -> None:
+    """Raise an error for a column with another number of rows than the groups."""
+    rows = lengths.sum()
+    if len(column) != rows:
+        counts = f"the groups hold {rows} rows, the {name} {len(column)}"
+        raise ValueError(f"lightgbm_metric: {counts}; give all")
 
 
 def xgboost_metric(
@@ -23191,7 +23329,7 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return each result with its name."""
+    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
@@ -23201,7 +23339,7 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
         problem = "the DMatrix has no qid, so its queries are unknown"
         raise ValueError(f"xgboost_metric: {problem}; give DMatrix(..., qid=...)")
     weight = data.get_weight()
-    if not len(weight):
+    if not len(weight):  # XGBoost returns an empty array for data without weights
         weight = None
     results = _loops_scorer_results(options, predictions, data.get_label(), begins, weight)
     return [(f"ndcg.{name}", value) for name, value in results.items()]
@@ -23317,6 +23455,7 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             if indexes.is_floating_point():
                 needs = "integers, the id of each document's query"
                 raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
+            # The bits of `rows`.
             integers = 0
             if not preds.is_floating_point():
                 integers += 1
@@ -23333,7 +23472,8 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             columns = []
             for name in self.rows:
                 column = getattr(self, name)
-                if isinstance(column, list) and column:  # a sync has concatenated it already
+                # A sync has concatenated it already, and nothing concatenates an empty list.
+                if isinstance(column, list) and column:
                     column = torch.cat(column)
                 columns.append(column)
             scores, labels, queries, integers = columns
@@ -23361,7 +23501,7 @@ def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods o
             return self
 
         def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
-            """Return the sums and counts with those of more queries."""
+            """Return the sums and counts with more queries added."""
             values = np.stack(list(measure_inputs(inputs, self.options).values()))
             sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
             counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)
@@ -23480,8 +23620,9 @@ class TrainerMetrics:
                 columns.append(self.columns.ids_of(columns[1]))
             parts = [measure_inputs(Inputs(*columns), self.options)]
         means = {}
-        for name in parts[0]:
-            means[name] = mean(name, np.concatenate([values[name] for values in parts]))
+        for name in self.options.names:
+            values = [part[name] for part in parts]
+            means[name] = mean(name, np.concatenate(values))
         return means
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
@@ -23493,23 +23634,25 @@ class TrainerMetrics:
         columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
-            if hasattr(ids, "dtype"):
-                columns["query_ids"] = _array(ids)
-            else:
-                columns["query_ids"] = np.array(ids, object)  # a list may hold ids of several types
+            if not hasattr(ids, "dtype"):
+                ids = np.array(ids, object)  # a list may hold ids of several types
+            columns["query_ids"] = _array(ids)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
         """Store the values of a batch with a row for each query."""
-        if scores.ndim == 3 and scores.shape[2] == 1 and labels.ndim == 2:
+        if labels.ndim == 2 and scores.shape[2:] == (1,):
+            # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
             sides = "one row per query and one column per document on both sides, or query_ids="
             got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
             raise ValueError(f"trainer_metrics needs {sides}; got {got}")
-        if len(scores):  # a batch may be empty, for example the last one of a process
-            self._batches.append(measure_inputs(Inputs(scores, labels), self.options, self._rows))
-            self._rows += len(scores)
+        if not len(scores):
+            return  # a batch may be empty, for example the last one of a process
+        values = measure_inputs(Inputs(scores, labels), self.options, self._rows)
+        self._batches.append(values)
+        self._rows += len(scores)
 
     def _main(self, inputs: Any) -> NDArray[Any]:
         """Return the model's main input."""
@@ -23560,11 +23703,13 @@ class _loops_trainer_Columns(NamedTuple):
             needs = "query_ids and references must have the same length, one row per document"
             lengths = f"query_ids {len(codes)}, references {len(labels)}"
             raise ValueError(f"{needs}; got {lengths}")
-        known = labels == labels if present is None else present  # nan is a missing label
+        known = present
+        if known is None:
+            known = labels == labels  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
     def ids_of(self, labels: NDArray[Any]) -> pa.Array:
-        """Return the ids of rows with these labels, which must be those of the set, in order."""
+        """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
@@ -23572,25 +23717,26 @@ class _loops_trainer_Columns(NamedTuple):
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
+            # As Python's numbers, which an error shows without their type.
             evaluated = shown(labels[row : row + 1].tolist()[0])
-            given = shown(self.labels[row : row + 1].tolist()[0])
-            problem = f"row {row} has the label {evaluated}, but in references {given}"
+            listed = shown(self.labels[row : row + 1].tolist()[0])
+            problem = f"row {row} has the label {evaluated}, but in references {listed}"
             shuffled = "do not shuffle or group it (docs/training.md)"
             hint = f"give the columns of the set that is evaluated, and {shuffled}"
             raise ValueError(f"query_ids: {problem}; {hint}")
         return self.ids
 
 
-def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
-    """Return a mask of labels that cannot come from these, even rounded to 32 or 16 bits.
+def _differ(evaluated: NDArray[Any], labels: NDArray[Any]) -> Mask:
+    """Return which evaluated labels cannot be the listed ones, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
     [False, True]
     >>> _differ(np.float16([0.1, 0.1]), np.array([0.1, 0.1001])).tolist()
     [False, True]
     """
-    differ = np.asarray(given != labels, bool)
-    if given.dtype.kind not in "fO":
+    differ = np.asarray(evaluated != labels, bool)
+    if evaluated.dtype.kind not in "fO":
         return differ
     with np.errstate(over="ignore"):
         single = labels.astype(np.float32)
@@ -23598,7 +23744,9 @@ def _differ(given: NDArray[Any], labels: NDArray[Any]) -> Mask:
     # bfloat16 is the upper half of a float32, rounded half to even.
     bits = single.view(np.uint32)
     bfloat16 = ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-    return np.asarray(differ & (given != single) & (given != half) & (given != bfloat16))
+    for rounded in (single, half, bfloat16):
+        differ &= evaluated != rounded
+    return differ
 
 
 NOT_IN_TRAINER = (*AGGREGATION_OPTIONS, "missing")  # every row of the output has labels
@@ -23668,16 +23816,18 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
     sides = {"predictions": predictions, "labels": labels}
     if inputs is not None:
         sides["inputs"] = inputs
-    are_lists = [isinstance(side, list) for side in sides.values()]
-    if not any(are_lists):
+    counts = {}
+    for name, side in sides.items():
+        counts[name] = "in one piece"
+        if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
+            counts[name] = str(len(side))
+    distinct = set(counts.values())
+    if distinct == {"in one piece"}:
         return [(predictions, labels, inputs)]
-    # Lists of batches, because of eval_do_concat_batches=False.
-    if not all(are_lists) or not predictions or len(set(map(len, sides.values()))) > 1:
-        counts = []
-        for name, side in sides.items():
-            counts.append(f"{name} {len(side) if isinstance(side, list) else 'in one piece'}")
+    if len(distinct) > 1 or not predictions:
         needs = "predictions, labels and inputs must come in the same batches, at least one"
-        raise ValueError(f"{needs}; got {', '.join(counts)}")
+        received = ", ".join(map(" ".join, counts.items()))
+        raise ValueError(f"{needs}; got {received}")
     if inputs is None:
         inputs = [None] * len(predictions)
     return list(zip(predictions, labels, inputs, strict=True))
@@ -23691,7 +23841,10 @@ def _loops_trainer_first(argument: str, outputs: Any) -> Any:
             needs = "the model must return its scores, the data its labels"
             raise ValueError(f"{argument} are an empty tuple; {needs}")
         output = outputs[0]
-    return output if hasattr(output, "detach") else np.asanyarray(output)
+    if hasattr(output, "detach"):
+        # A tensor stays on its device, where it may be scored.
+        return output
+    return np.asanyarray(output)
 
 
 def _array(values: Any) -> NDArray[Any]:
@@ -23718,8 +23871,8 @@ class TablesInMemory:
         return end + 1
 
     def read(self, end: int) -> list[pa.Table]:
-        """Return the valid tables."""
-        return self._tables[:end]
+        """Return the valid tables: one for neighbours that have the same types."""
+        return _scores_batch_file_concatenated(self._tables[:end])
 
 
 class TablesInFile:
@@ -23802,9 +23955,13 @@ def read_tables(path: Path, token: str) -> list[pa.Table] | None:
 
 
 def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
-    """Return the same rows with one table for neighbours that have the same types."""
+    """Return the same rows with one table, in one piece, for neighbours of the same types."""
+    return [table.combine_chunks() for table in _scores_batch_file_concatenated(tables)]
+
+
+def _scores_batch_file_concatenated(tables: Iterable[pa.Table]) -> list[pa.Table]:
     by_schema = groupby(tables, key=lambda table: table.schema)
-    return [pa.concat_tables(neighbours).combine_chunks() for _, neighbours in by_schema]
+    return [pa.concat_tables(neighbours) for _, neighbours in by_schema]
 
 
 def _read_streams(file: int, end: int) -> list[pa.Table]:
@@ -23860,6 +24017,7 @@ def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
     if not ids:
         return sets
     larger = list(sets)
+    # As a set is merged only into one at least as large, an id is copied a few times.
     while larger and len(larger[-1]) <= len(ids):
         ids |= larger.pop()
     return (*larger, ids)
@@ -23875,7 +24033,7 @@ def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
 
 
 def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> None:
-    """Raise an error for a query that two processes have added: process 0 those of sets."""
+    """Raise an error for a query that two processes have added; the sets are of process 0."""
     processes = [(0, added) for added in sets]
     for process, tables in enumerate(others, 1):
         ids = _scores_batch_ids_ids_of(tables)
@@ -23920,7 +24078,7 @@ class Exchange:
     # In process 0
 
     def meet_others(self) -> tuple[str, ...]:
-        """Return the token of each other process, once all of them have begun."""
+        """Return the tokens of the other processes, once all of them have begun."""
         self._remove("token")
         others = range(1, self.num_process)
         return tuple(self._await_begin(process, partial(self._text, process)) for process in others)
@@ -23932,7 +24090,7 @@ class Exchange:
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
         """Return the tables of each other process, once all have handed theirs over.
 
-        The tokens are those of the answer.
+        The tokens are the ones that the answer holds.
         """
         collected = []
         for process in range(1, self.num_process):
@@ -23959,7 +24117,7 @@ class Exchange:
         self._remove("arrow")
 
     def _remove(self, kind: str) -> None:
-        """Remove files of all processes; those that wait for an answer write their tokens again."""
+        """Remove files of all processes; one that waits for an answer writes its token again."""
         for process in range(self.num_process):
             self._path(process, kind).unlink(missing_ok=True)
 
@@ -24057,7 +24215,7 @@ TOGETHER = 1000  # single queries that are written together
 class Traits(NamedTuple):
     """What `compute` must know of batches besides their rows."""
 
-    # In which the scores were given; those of the table are in descending order. Empty without any.
+    # In which the scores were given; the table has them in descending order. Empty without any.
     score_order: str = ""
     exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # The error if `exclude` has none of the queries; empty if it has some; None without `exclude`.
@@ -24094,12 +24252,12 @@ class BatchState(NamedTuple):
     rows: int = 0  # the number of queries
     ids: IdSets = ()
     traits: Traits = Traits()
-    # Of several processes, as `Exchange` describes them: the token of this process, then those of
-    # all others in process 0, and that of process 0 elsewhere.
+    # Of several processes, as `Exchange` describes them: the token of this process, then, in
+    # process 0, the tokens of all others, and elsewhere the token of process 0.
     tokens: tuple[str, ...] = ()
     is_handing_over: bool = False  # whether the temporary file is complete
     has_handed_over: bool = False  # whether the batches of the last round were handed over
-    # In process 0, the batches that each of the others has handed over; None before.
+    # In process 0, the batches of process 1, 2, … once all have handed theirs over; None before.
     others: list[list[pa.Table]] | None = None
 
     def with_batch(self, batch: Batch) -> "BatchState":
@@ -24110,6 +24268,7 @@ class BatchState(NamedTuple):
         end = self.end
         pending = (*self.pending, batch.table)
         if rows > 1 or len(pending) == TOGETHER:
+            # Single queries before a batch are written first, so that the order stays.
             for table in merged(pending):
                 end = self.store.write(end, table)
             pending = ()
@@ -24185,7 +24344,7 @@ class Batches:
         return self._state.traits.score_order
 
     def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
-        """Return queries as a batch, if they can be added to those before."""
+        """Return queries as a batch, if they can be added to the batches before."""
         self._check_same("score_order", traits.score_order)
         predictions, references = to_arrow(rankings)
         ids: list[bytes] = []
@@ -24250,41 +24409,44 @@ class Batches:
         score: Callable[[Inputs], Result],
         ignore_index: float | None,
     ) -> Result | None:
-        """Score the queries that `read` returns and those added before.
+        """Score the queries that `read` returns and the batches added before.
 
         Only process 0 has a result; the others return None. `check` rejects queries that cannot be
-        scored, before they are combined with those of other processes. The reference of padding is
-        compared in the type of each batch.
+        scored, before they are combined with the queries of other processes. The reference of
+        padding is compared in the type of its batch.
         """
 
         def step() -> tuple[BatchState, Result | None]:
             if self._settle():
                 return self._state, None
-            batch = Batch() if read is None else read()
+            batch = Batch()
+            if read is not None:
+                batch = read()
             if self.process_id > 0:
                 self._hand_over(batch, check)
                 return BatchState(has_handed_over=True), None
             if self.num_process > 1:
                 self._collect(batch, check)
-            elif read is None and not self._holds_batches():
+                result = self._result(batch, score, ignore_index)
+                self._exchange().finish()
+                return BatchState(), result
+            if read is None and not self._holds_batches():
                 hint = "give predictions and references, or add batches before"
                 raise ValueError(f"there is nothing to score: {hint}")
-            result = self._result(batch, score, ignore_index)
-            if self.num_process > 1:
-                self._exchange().finish()
-            return BatchState(), result
+            return BatchState(), self._result(batch, score, ignore_index)
 
         return self._alone(step)
 
     def _result(
         self, batch: Batch, score: Callable[[Inputs], Result], ignore_index: float | None
     ) -> Result:
-        """Return the result of a batch, those added before, and those of other processes."""
+        """Return the result of a batch, the batches before, and the batches of other processes."""
         state = self._state
         others = state.others or []
         traits = state.traits.together(batch.traits)
         refuse_added_twice((*state.ids, batch.ids), others)
-        if self.num_process == 1 and traits.unmatched:  # other processes may have these queries
+        # Of several processes, another one may have the queries to exclude from.
+        if self.num_process == 1 and traits.unmatched:
             hint = "reload the metric and add the batches again, with ids that match"
             raise ValueError(f"{traits.unmatched}; the same holds for every batch: {hint}")
         queries = _scores_batches_together([*state.tables(), batch.table, *chain(*others)], ignore_index)
@@ -24293,8 +24455,10 @@ class Batches:
         try:
             return score(Inputs(queries["predictions"], queries["references"]))
         except ValueError as error:
-            is_ours = type(error) in (ValueError, InputError)  # not one of a subclass of the metric
-            if not state.queries or not is_ours:
+            # An error of another type is that of a subclass of the metric.
+            if type(error) not in (ValueError, InputError):
+                raise
+            if not state.queries:
                 raise
             kept = f"{state.queries} queries added before, which count from 0, are kept"
             hint = "to do without them, reload the metric"
@@ -24307,11 +24471,16 @@ class Batches:
         if self._state.others is not None:
             problem = "process 0 has read the batches of all processes and not scored them"
             raise ValueError(f"{problem}; compute them before more are added")
-        if self._state.store is None:
-            if self.num_process > 1:
-                self._meet()
-            store = TablesInMemory() if self.keep_in_memory else TablesInFile(self.data_dir)
-            self._state = self._state._replace(store=store)
+        if self._state.store is not None:
+            return self._state
+        if self.num_process > 1:
+            self._meet()
+        store: TablesInMemory | TablesInFile
+        if self.keep_in_memory:
+            store = TablesInMemory()
+        else:
+            store = TablesInFile(self.data_dir)
+        self._state = self._state._replace(store=store)
         return self._state
 
     def _meet(self) -> None:
@@ -24336,7 +24505,7 @@ class Batches:
 
     def _hand_over(self, batch: Batch, check: Callable[[Inputs], Any]) -> None:
         """Hand the batches of this process, and a last one, over to process 0."""
-        _check_rows(batch, check)
+        _scores_batches_check_rows(batch, check)
         state = self._open()
         tables = state.tables()
         if batch.table.num_rows:
@@ -24349,7 +24518,7 @@ class Batches:
     def _collect(self, batch: Batch, check: Callable[[Inputs], Any]) -> None:
         """Read the batches that the other processes hand over, unless an earlier call has."""
         if self._state.others is None:
-            _check_rows(batch, check)
+            _scores_batches_check_rows(batch, check)
             state = self._open()
             others = self._exchange().collect(state.tokens)
             self._state = state._replace(others=others)
@@ -24373,7 +24542,7 @@ class Batches:
         )
 
 
-def _check_rows(batch: Batch, check: Callable[[Inputs], Any]) -> None:
+def _scores_batches_check_rows(batch: Batch, check: Callable[[Inputs], Any]) -> None:
     """Raise an error if the queries of a batch cannot be scored."""
     if batch.table.num_rows:
         check(Inputs(batch.table["predictions"], batch.table["references"]))
@@ -24415,7 +24584,9 @@ def _scores_batches_together(tables: Iterable[pa.Table], ignore_index: float | N
     schema = pa.schema(types)
     converted = []
     for table in filled:
-        if ignore_index is None or table.schema == schema:
+        if table.schema == schema:
+            converted.append(table)
+        elif ignore_index is None:
             converted.append(table.cast(schema))
         else:
             # In a wider type, the reference of padding may not equal `ignore_index`.
@@ -24469,7 +24640,7 @@ class SparkQueries(NamedTuple):
         return f"query {shown(self.ids[int(self.query[row])].as_py())}"
 
     def take(self, rows: NDArray[np.int64]) -> "SparkQueries":
-        """Return some of the rows, in an order that keeps those of a query together."""
+        """Return some of the rows, in an order that keeps the rows of a query together."""
         columns = {name: column.take(pa.array(rows)) for name, column in self.columns.items()}
         lengths = np.bincount(self.query[rows], minlength=len(self.ids))
         return self._replace(offsets=offsets_of(lengths), columns=columns)
@@ -24556,7 +24727,7 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 
 
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
-    """Return the rows that are documents, those of a query in ascending order of their ids."""
+    """Return the rows that are documents, in ascending order of query and document id."""
     keys = {"query": queries.query, "document": queries.columns["document"]}
     sort_keys = [(key, "ascending") for key in keys]
     order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
@@ -24566,8 +24737,9 @@ def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
 def _row_of_each(
     rows: SparkQueries, table: int, document: NDArray[np.int64], options: Options
 ) -> NDArray[np.int64]:
-    """Return the row of each document in a table; -1 for a document that is not in it."""
+    """Return the rows of documents in a table; -1 for a document that is not in it."""
     in_table = np.flatnonzero(rows.origin & table)
+    # Rows are in the order of documents, so that rows of one document follow one another.
     again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
@@ -24596,7 +24768,7 @@ def _refuse_repeats(
         argument = _scores_spark_join_argument(rows.origin[row], "document")
         raise _repeated(rows, row, f"appears twice; {once('run')}", argument)
     if table == IN_QRELS:
-        # In one table, each row of a document has its relevance again.
+        # In one table, all rows of a document repeat its relevance.
         reference = rows.columns["reference"]
         unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
         if unlike.any():
@@ -24617,7 +24789,7 @@ def _scores_spark_join_best_first(
     document: NDArray[np.int64],
     options: Options,
 ) -> NDArray[np.int64]:
-    """Return an order in which the best row of each document in the run is its first."""
+    """Return an order in which the best row of a document in the run is its first."""
     if table != IN_RUN:
         return np.arange(len(in_table))
     column = rows.columns["prediction"].take(pa.array(in_table))
@@ -24644,7 +24816,7 @@ def _is_null(column: pa.Array) -> Mask:
 
 
 def _are_equal(column: pa.Array) -> Mask:
-    """Return whether each value from the second on equals the one before it."""
+    """Return whether a value equals the one before it, from the second value on."""
     return _are_alike(column[1:], column[:-1])
 
 
@@ -24766,13 +24938,15 @@ class _Side(NamedTuple):
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):
-            other = "the rankings are" if argument == "exclude" else "the other side is"
-            problem = f"must be a Spark DataFrame, as {other}; got {shown(frame)}"
+            problem = f"must be a Spark DataFrame, as the other side is; got {shown(frame)}"
+            if argument == "exclude":
+                problem = f"must be a Spark DataFrame, as the rankings are; got {shown(frame)}"
             raise InputError(problem, argument)
         try:
             try:
                 columns = _scores_spark_rows_chosen(frame, names)
             except UnknownFieldError:
+                # Documents may be in arrays.
                 frame = _with_a_row_for_each_document(frame, names)
                 columns = _scores_spark_rows_chosen(frame, names)
         except ValueError as error:
@@ -24845,17 +25019,19 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
 
 
 def _value_by_order(names: Names) -> str:
-    """Return the value of documents that have none: by order in a run, else each is relevant."""
+    """Return the value of documents that have none: by order in a run, else 1, relevant."""
     if names.kind != "run":
         return "1"
-    return _quoted(RANK) if names.ascending else f"-{_quoted(RANK)}"
+    if names.ascending:
+        return _quoted(RANK)
+    return f"-{_quoted(RANK)}"
 
 
 # One table
 
 
 def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
-    """Return the ids of documents to exclude, in columns named as those of the rankings."""
+    """Return the ids of documents to exclude, in columns named as in the rankings."""
     if not is_spark(exclude):
         problem = f"must be a Spark DataFrame if data is one; got {type(exclude).__name__}"
         raise InputError(problem, "exclude")
@@ -24876,18 +25052,19 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_unknown_columns(frame, given)
     types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
-    for name in ("prediction", "reference"):
-        inner = types[name].removeprefix("array<").removesuffix(">")
-        if inner == "string" and name == "reference":  # labels
-            inner = "double"
-        if inner not in NUMBERS or types[name].startswith("array<") != nested:
-            hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-            if types[name].startswith("array<struct<"):
-                tables = "predictions=run, references=qrels"
-                hint = f"for documents with their scores, give two tables, {tables}"
-            column = f"column {shown(given[name])} is of type {types[name]}"
-            problem = f"{column}, prediction of {types['prediction']}"
-            raise ValueError(f"{name}: {problem}; {hint}")
+    readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
+    for name, readable_types in readable.items():
+        is_array = types[name].startswith("array<")
+        item_type = types[name].removeprefix("array<").removesuffix(">")
+        if item_type in readable_types and is_array == nested:
+            continue
+        hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
+        if types[name].startswith("array<struct<"):
+            tables = "predictions=run, references=qrels"
+            hint = f"for documents with their scores, give two tables, {tables}"
+        column = f"column {shown(given[name])} is of type {types[name]}"
+        problem = f"{column}, prediction of {types['prediction']}"
+        raise ValueError(f"{name}: {problem}; {hint}")
     if "sample_weight" in given:
         _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
     for name in ("query", "document"):
@@ -24902,9 +25079,13 @@ def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     if wrong:
         names = []
         for column in wrong.values():
-            names.append(shown(column) if isinstance(column, str) else type(column).__name__)
-        noun = "a column" if len(wrong) == 1 else "columns"
-        problem = f"{' and '.join(wrong)} must name {noun} of the DataFrame"
+            if isinstance(column, str):
+                names.append(shown(column))
+            else:
+                names.append(type(column).__name__)
+        problem = f"{' and '.join(wrong)} must name columns of the DataFrame"
+        if len(wrong) == 1:
+            problem = f"{next(iter(wrong))} must name a column of the DataFrame"
         columns = ", ".join(frame.columns)
         raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
     for name, column in given.items():
@@ -24921,13 +25102,17 @@ def _scores_spark_rows_type(frame: Any, column: str) -> str:
 
 
 def _kind_of_ids(data_type: str) -> str:
-    return "integer" if data_type in INTEGERS else data_type
+    if data_type in INTEGERS:
+        return "integer"
+    return data_type
 
 
 def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
     """Raise an error for a column of a type that ids cannot have."""
     if kind not in ID_TYPES:
-        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
+        hint = ""
+        if kind in ("float", "double"):
+            hint = "cast whole numbers to bigint"
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
@@ -24936,7 +25121,9 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
     """Raise an error for a column of a type other than numbers or, in references, labels."""
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
+        hint = ""
+        if data_type.startswith("decimal"):
+            hint = "cast decimals to double"
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
         raise InputError(problem, argument, hint=hint)
 
@@ -24944,7 +25131,7 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude of another type than those of the rankings."""
+    """Raise an error for ids of documents to exclude of another type than in the rankings."""
     for name in ("query", "document"):
         kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
@@ -25021,8 +25208,8 @@ def compute_spark(
     >>> compute_spark(df, **columns, k=2)  # doctest: +SKIP
     {'nDCG@2': 0.7601875334318685}
     """
-    given = {"use_aggregator": use_aggregator, **options}
-    parsed = Options.of_method(compute_spark, k, given, lacks=("engine",))
+    all_options = {"use_aggregator": use_aggregator, **options}
+    parsed = Options.of_method(compute_spark, k, all_options, lacks=("engine",))
     columns = {
         "query": query,
         "prediction": prediction,
@@ -25090,9 +25277,10 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     problems = [row.problem for row in rows if row.problem]
     if problems:
         raise ValueError(min(problems))
-    rows = [row for row in rows if row.queries]
+    rows = [row for row in rows if row.queries]  # a partition may be empty
     if not rows:
         raise ValueError("the DataFrame holds no queries; there is nothing to score")
+    # Sums of partitions are brought to the scale of the largest weight, so that none overflows.
     scale = max(row.scale for row in rows)
     if not scale:
         problem = "is 0 for every query; give at least one query a weight"
@@ -25101,7 +25289,9 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
-        results[name] = total / weight if weight else math.nan
+        results[name] = math.nan
+        if weight:
+            results[name] = total / weight
     _warn_of_missing(rows, options)
     return results
 
@@ -25163,12 +25353,12 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
 def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
     """Return the sums over some queries."""
     scale = float(measured.weights.max())
-    weights = measured.weights / (scale or 1.0)
+    weights = measured.weights / (scale or 1.0)  # all of them may be 0
     sums, sums_of_weights = [], []
     for values in measured.values:
-        valued = ~np.isnan(values)
-        sums.append(float(np.sum((values * weights)[valued])))
-        sums_of_weights.append(float(np.sum(weights[valued])))
+        has_value = ~np.isnan(values)
+        sums.append(float(np.sum((values * weights)[has_value])))
+        sums_of_weights.append(float(np.sum(weights[has_value])))
     return {
         "queries": len(weights),
         "missing": measured.missing,
@@ -25213,7 +25403,7 @@ class Measured(NamedTuple):
     """Some queries with their values."""
 
     ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # of each result, the values of the queries
+    values: list[NDArray[np.float64]]  # the values of the queries, by result
     weights: NDArray[np.float64]  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
@@ -25271,7 +25461,9 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings.of_judged() if options.judged_only else rankings
+        scored = rankings
+        if options.judged_only:
+            scored = rankings.of_judged()
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
@@ -25389,6 +25581,7 @@ def compute(
     {'nDCG@3': 0.4123818817534531}
     """
     others: dict[str, Any] = {"exclude": exclude, "sample_weight": sample_weight, "k": k, **options}
+    # Spark scores its tables on the executors, so they are not read here.
     if is_spark(predictions) or is_spark(references):
         ids = {"query_ids": query_ids, "document_ids": document_ids, "fields": fields}
         return compute_spark_tables(predictions, references, **ids, **others)
@@ -25418,7 +25611,7 @@ def documents(
     fields: Any = None,
     **options: Unpack[QueryOptions],
 ) -> pa.Table:
-    """Return the documents of queries by their ranks, then those that were not retrieved.
+    """Return the documents of queries by their ranks, then documents that were not retrieved.
 
     The columns are ``query``; ``document``: its id, or its position without ids; ``relevance``:
     null if it was not judged; ``rank``: null if it was not retrieved; ``last_rank``: the last of
@@ -25453,7 +25646,9 @@ def documents(
     if len(parsed.cutoffs) > 1:
         needs = "one cutoff, since a document has one discount"
         raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
-    wanted = None if queries is None else dict.fromkeys(queries)
+    wanted = None
+    if queries is not None:
+        wanted = dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
     gains = {name: parsed.scoring[name] for name in OF_GAINS}
@@ -25468,12 +25663,13 @@ def documents(
             for index, query in enumerate(names):
                 if wanted is None or query in wanted:
                     tables[query] = _documents_of(part, index, query, parsed)
-    unknown = [query for query in wanted or () if query not in tables]
+    in_order = list(wanted or tables)
+    unknown = [query for query in in_order if query not in tables]
     if unknown:
         problem = f"{shown(unknown[0])} is not a query of the references"
         raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
-    ordered = [tables[query] for query in wanted or tables]
-    return pa.concat_tables(ordered, promote_options="permissive")
+    # The columns of a query without documents have no type.
+    return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
@@ -25489,9 +25685,10 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
         judged = part.judged[rows]
     gain = _scores_documents_gains(part, rows, judged, options)
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
-    first = np.arange(len(order))  # each document's rank from 0
+    first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
     if options.ties == "average":
+        # Documents with equal scores share the ranks of their group.
         new = np.ones(len(order), bool)
         new[1:] = score[order][1:] != score[order][:-1]
         group = np.cumsum(new) - 1
@@ -25502,7 +25699,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids = range(stop - start) if part.documents is None else part.documents(index)
+    ids: Sequence[Any] = range(stop - start)
+    if part.documents is not None:
+        ids = part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
@@ -25518,9 +25717,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
 
 
 def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
-    """Return the mean discount of the ranks that each document shares, 0 beyond the cutoff."""
+    """Return the mean discount of the ranks that a document shares, 0 beyond the cutoff."""
     (k,) = options.cutoffs
-    counted = len(first) if k is None else min(k, len(first))
+    counted = min(k or len(first), len(first))
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
     shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
     return np.asarray(shared / (last - first))
@@ -25585,7 +25784,7 @@ class Preview(Readable):
     Attributes:
         predictions: what was read of the predictions.
         references: what was read of the references.
-        queries: how many queries count: those of the references.
+        queries: how many queries the references have, all of which count.
         missing: how many of these are missing from the run.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
@@ -25654,7 +25853,9 @@ def _value_of(argument: str, side: SidePreview) -> str:
         return field
     if side.has_values:
         return "numbers"
-    return "by order" if argument == "predictions" else "each relevant"
+    if argument == "predictions":
+        return "by order"
+    return "each relevant"
 
 
 def _cell(value: Any) -> str:
@@ -25759,12 +25960,16 @@ def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict
     judged = np.ones(count, bool)
     if part.judged is not None:
         judged = part.judged[:count]
-    ids = range(count) if part.documents is None else list(part.documents(0))
+    ids: Sequence[Any] = range(count)
+    if part.documents is not None:
+        ids = list(part.documents(0))
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
-    # Ascending scores are read negated.
-    sign = -1 if options.score_order == "ascending" else 1
+    sign = 1
+    if options.score_order == "ascending":
+        # Ascending scores are read negated.
+        sign = -1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:
