@@ -68,6 +68,11 @@ def strong(text: str) -> Markup:
     return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))  # noqa: S704 - it is escaped
 
 
+def breakable(names: str) -> Markup:
+    """Return names that a line may break after an underscore, in place of anywhere."""
+    return escape(names).replace("_", Markup("_<wbr>"))
+
+
 def percent(share: float) -> str:
     """Return a share as a length of CSS."""
     return f"{100 * share:.4g}%"
@@ -91,6 +96,7 @@ ENVIRONMENT.filters |= {
     "signed": signed,
     "sentence": sentence,
     "strong": strong,
+    "breakable": breakable,
     "percent": percent,
     "static": static,
 }
