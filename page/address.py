@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
@@ -50,7 +50,7 @@ class Address(NamedTuple):
     settings: Settings = Settings()
     step: str = ""
     guess: str = ""
-    rows: tuple[Row, ...] = ()  # of an own ranking; none for that of the step
+    rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
     order: tuple[int, ...] | None = None  # the places of the ranked documents; None: by score
     moved: frozenset[int] = frozenset()
     got: str = ""  # the score of a paper
@@ -123,22 +123,41 @@ class Address(NamedTuple):
 
     def _ranking_parameters(self) -> dict[str, str]:
         """Return what differs from the ranking that the step begins with."""
-        parameters = {}
+        parameters: dict[str, str] = {}
         if self.rows:
-            ids, relevance, scores = zip(*self.rows, strict=True)
-            usual_ids, usual_scores = usual_columns(len(self.rows))
-            parameters["rel"] = csv_text(relevance) or '""'  # of one document that is not judged
-            parameters["ids"] = "" if list(ids) == usual_ids else csv_text(ids)
-            parameters["scores"] = "" if list(scores) == usual_scores else csv_text(scores)
+            parameters |= column_parameters(self.rows)
         if self.order is not None:
-            marks = [f"{at + 1}*" if at in self.moved else f"{at + 1}" for at in self.order]
-            parameters["order"] = ",".join(marks) or NOTHING
+            parameters["order"] = order_text(self.order, self.moved)
         return parameters
+
+
+def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the columns of a ranking, without usual names and scores."""
+    ids, relevance, scores = map(list, zip(*rows, strict=True))
+    usual_ids, usual_scores = usual_columns(len(rows))
+    # one document that is not judged leaves nothing, which would be no ranking
+    parameters = {"rel": csv_text(relevance) or '""'}
+    if ids != usual_ids:
+        parameters["ids"] = csv_text(ids)
+    if scores != usual_scores:
+        parameters["scores"] = csv_text(scores)
+    return parameters
 
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:
     """Return the names and the scores of documents that need not be in an address."""
-    return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
+    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
+
+
+def order_text(order: Sequence[int], moved: Collection[int]) -> str:
+    """Return an order as it is in an address, such as "3,1*,2"."""
+    parts = []
+    for place in order:
+        part = f"{place + 1}"
+        if place in moved:
+            part += "*"
+        parts.append(part)
+    return ",".join(parts) or NOTHING
 
 
 def csv_text(cells: Iterable[str]) -> str:
@@ -157,7 +176,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
     place = reader.read("tab", "understand", one_of(PLACES))
     step = reader.read("step", "", one_of(STEPS))
     settings = reader.settings()
-    address = Address(place, settings, step, reader.read("guess", "", of_step(step)))
+    address = Address(place, settings, step, reader.read("guess", "", guess_in(step)))
     chosen = {name: parameters.get(name, "") for name in OF_COMPARE}
     chosen["columns"] = reader.read("columns", "", columns_text)
     if place == "understand":
@@ -182,16 +201,17 @@ class _Reader:
             self.notes.append(Note(sentence(f"The ranking was not read: {in_words(problem)}")))
             return
         text = self.parameters.get(name, "")
-        shown = text if len(text) <= 40 else f"{text[:40]}…"
-        says = f"The address has {name}={shown}, but {in_words(problem)}"
+        if len(text) > 40:
+            text = f"{text[:40]}…"
+        says = f"The address has {name}={text}, but {in_words(problem)}"
         self.notes.append(Note(sentence(says)))
 
-    def read(self, name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
+    def read(self, name: str, otherwise: Any, value_of: Callable[[str], Any]) -> Any:
         """Return a part, or its default."""
         if name not in self.parameters:
             return otherwise
         try:
-            return of_text(self.parameters[name])
+            return value_of(self.parameters[name])
         except (ValueError, csv.Error) as problem:
             self.note(name, problem)
             return otherwise
@@ -212,20 +232,15 @@ class _Reader:
 
     def ranking(self, address: Address) -> Address:
         """Return the address with its ranking; a faulty one is that of the step."""
-        pasted = self.parameters.get("paste", "").strip()
-        rows = self._rows()
-        if pasted:
-            rows = self.read("paste", rows, lambda text: tuple(map(tuple, pasted_rows(text))))
+        name, rows = "rel", self._rows()
+        if self.parameters.get("paste", "").strip():
+            name = "paste"
+            rows = self.read(name, rows, lambda text: tuple(map(tuple, pasted_rows(text))))
         if rows:
-            try:
-                ranking_of(rows, address.settings.options)
-                address = address._replace(rows=rows)
-            except ValueError as problem:
-                self.note("paste" if pasted else "rel", problem)
-                self._offer_clip(address._replace(rows=rows), problem)
+            address = self._with_rows(address, name, rows)
         if "grade" in self.parameters:
             address = self._graded(address)
-        if pasted:
+        if name == "paste":
             return address._replace(step="", guess="")
         try:
             size = len(address.ranking().documents)
@@ -237,15 +252,25 @@ class _Reader:
         order, moved = self.read("order", (None, frozenset()), lambda text: order_of(text, size))
         return address._replace(order=order, moved=moved)
 
+    def _with_rows(self, address: Address, name: str, rows: tuple[Row, ...]) -> Address:
+        """Return the address with the rows of a part, unless they are no ranking."""
+        with_rows = address._replace(rows=rows)
+        try:
+            ranking_of(rows, address.settings.options)
+        except ValueError as problem:
+            self.note(name, problem)
+            self._offer_clip(with_rows, problem)
+            return address
+        return with_rows
+
     def _graded(self, address: Address) -> Address:
         """Return the address with the relevance of some documents changed, as in "4:3,1:0"."""
 
         def read(text: str) -> tuple[Row, ...]:
             rows = [list(row) for row in address.shown_rows]
             for part in text.split(","):
-                place, _, relevance = part.partition(":")
-                ((at,), _) = order_of(place, len(rows))
-                rows[at][1] = relevance
+                number, _, relevance = part.partition(":")
+                rows[place_of(number, len(rows))][1] = relevance
             ranking_of(rows, address.settings.options)
             return tuple(map(tuple, rows))
 
@@ -290,7 +315,7 @@ def one_of(choices: Iterable[str]) -> Callable[[str], str]:
     return read
 
 
-def of_step(step: str) -> Callable[[str], str]:
+def guess_in(step: str) -> Callable[[str], str]:
     """Return a reader of a guess of a step."""
     return one_of(STEPS[step].choices if step in STEPS else ())
 
@@ -368,15 +393,22 @@ def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
         return (), frozenset()
     order, moved = [], set()
     for part in text.split(","):
-        number = part.removesuffix("*")
-        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= size:
-            raise ValueError(f"{part[:10]!r} is none of the {size} documents")
-        order.append(int(number) - 1)
+        place = place_of(part, size)
+        order.append(place)
         if part.endswith("*"):
-            moved.add(order[-1])
+            moved.add(place)
     if len(set(order)) < len(order):
         raise ValueError("it has a document twice")
     return tuple(order), frozenset(moved)
+
+
+def place_of(part: str, size: int) -> int:
+    """Return the place of a document from its number, which may end in a star."""
+    number = part.removesuffix("*")
+    is_number = number.isascii() and number.isdigit()
+    if not is_number or not 1 <= int(number) <= size:
+        raise ValueError(f"{part[:10]!r} is none of the {size} documents")
+    return int(number) - 1
 
 
 class Choice(NamedTuple):
@@ -390,15 +422,16 @@ class Choice(NamedTuple):
 
 
 def choices_of(
-    address: Address, score: Callable[[str, str], str] | None = None
+    address: Address, score: Callable[[str, str], str] = lambda name, word: ""
 ) -> dict[str, list[Choice]]:
-    """Return the words of each option."""
+    """Return the words of every option, with their scores."""
     choices: dict[str, list[Choice]] = {}
     for name, words in CHOICES.items():
         choices[name] = []
         for word in words:
             is_chosen = word == address.settings.word(name)
-            text = score(name, word) if score else ""
-            link = address.set(name, word)
-            choices[name].append(Choice(word, said(name, word), link, is_chosen, text))
+            choice = Choice(
+                word, said(name, word), address.set(name, word), is_chosen, score(name, word)
+            )
+            choices[name].append(choice)
     return choices

@@ -38,6 +38,13 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def number_or(value: float, otherwise: str) -> str:
+    """Return a number as the page writes it, or another text where there is none."""
+    if math.isnan(value):
+        return otherwise
+    return number(value)
+
+
 def signed(value: float) -> str:
     """Return a difference with its sign; one that three digits do not show is above or below 0.
 
@@ -46,10 +53,13 @@ def signed(value: float) -> str:
     """
     if value == 0:
         return "0.000"
+    sign, side = "", "below"
+    if value > 0:
+        sign, side = "+", "above"
     text = number(value)
     if text == "0.000":
-        return "above 0" if value > 0 else "below 0"
-    return f"+{text}" if value > 0 else text
+        return f"{side} 0"
+    return f"{sign}{text}"
 
 
 def sentence(text: Any) -> str:
@@ -60,6 +70,29 @@ def sentence(text: Any) -> str:
     """
     text = str(text)
     return text if text.endswith((".", "?", "…")) else f"{text}."
+
+
+def span(first: int, last: int) -> str:
+    """Return ranks or places as text.
+
+    >>> span(2, 2), span(2, 4)
+    ('2', '2–4')
+    """
+    if first == last:
+        return f"{first}"
+    return f"{first}–{last}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return names between commas, of many the first ones.
+
+    >>> some(["a", "b"], 2), some(["a", "b", "c"], 2)
+    ('a, b', 'a, b, …')
+    """
+    shown = [*names[:most]]
+    if len(names) > most:
+        shown.append("…")
+    return ", ".join(shown)
 
 
 def strong(text: str) -> Markup:
@@ -114,9 +147,8 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
     for row in (header, *rows):
         writer.writerow([_spreadsheet_cell(cell) for cell in row])
-    return (
-        f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.getvalue().encode()).decode()}"
-    )
+    coded = base64.b64encode(text.getvalue().encode()).decode()
+    return f"data:text/csv;charset=utf-8;base64,{coded}"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
