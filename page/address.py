@@ -103,12 +103,12 @@ class Address(NamedTuple):
         """Return the word of an option as the page writes it."""
         return said(name, self.settings.word(name))
 
-    def hidden_fields(self, *others: str) -> list[tuple[str, str]]:
-        """Return the parts of the address that a form has no fields for; it has those of others.
+    def hidden_fields(self, *fields: str) -> list[tuple[str, str]]:
+        """Return the parts of the address that a form has no fields for.
 
-        The form of the settings has fields for all of them.
+        Without `fields`, it is the form of the settings, which has all of theirs.
         """
-        names = others or ("k", "convention", *CHOICES, *OTHERS)
+        names = fields or ("k", "convention", *CHOICES, *OTHERS)
         parameters = self._parameters()
         return [(name, text) for name, text in parameters.items() if name not in names]
 
@@ -189,7 +189,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
 
 
 class _Reader:
-    """Read the parts of an address, and note those that are at fault."""
+    """Read the parts of an address, and note the faults."""
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
@@ -217,7 +217,7 @@ class _Reader:
             return otherwise
 
     def settings(self) -> Settings:
-        """Return the settings; those that cannot be together have their defaults."""
+        """Return the settings; an option that fits no other has its default."""
         convention = self.read("convention", "sklearn", one_of(CONVENTIONS))
         settings = Settings(self.read("k", "10", cutoffs_text), convention)
         for name in (*CHOICES, *OTHERS):
@@ -388,7 +388,7 @@ def cells_of_size(size: int) -> Callable[[str], list[str]]:
 
 
 def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
-    """Return the places of the ranked documents, and of those that were moved, from "3,1*,2"."""
+    """Return the places of the ranked documents, and of the moved ones, from "3,1*,2"."""
     if text == NOTHING:
         return (), frozenset()
     order, moved = [], set()

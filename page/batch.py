@@ -130,7 +130,7 @@ def _check_equal(predictions: Mapping[str, Any], references: Mapping[str, Any]) 
 
 
 def _mappings(queries: Mapping[str, Any]) -> Mappings:
-    """Return the values of documents by query and document; those of a list are called d1, d2."""
+    """Return the values of documents by query and document; in a list they are called d1, d2."""
     mappings: Mappings = {}
     for query, documents in queries.items():
         if isinstance(documents, Sequence) and not isinstance(documents, str):

@@ -9,7 +9,7 @@ from .reading import text_of
 VALUES = {"run": "score", "judgments": "relevance"}  # of a document, by the role of a file
 ROLES = ("query", "document", "value")
 ROWS = 3  # that are shown
-Chosen = dict[str, dict[str, str | None]]  # the column of each role by file; None if it has none
+Chosen = dict[str, dict[str, str | None]]  # columns by file and role; None where there is none
 
 
 class Column(NamedTuple):
@@ -39,14 +39,16 @@ def read_columns(text: str) -> Chosen:
         chosen = json.loads(text or "{}")
     except ValueError:
         raise ValueError("it must be JSON") from None
-    if not isinstance(chosen, dict):
+    if not isinstance(chosen, dict) or not all(map(_has_roles, chosen.values())):
         raise ValueError("it must have the columns of files by their roles")
     for roles in chosen.values():
-        if not isinstance(roles, dict) or not roles.keys() <= set(ROLES):
-            raise ValueError("it must have the columns of files by their roles")
         if not all(isinstance(column, str | None) for column in roles.values()):
             raise ValueError("it must have the names of columns")
     return chosen
+
+
+def _has_roles(file: Any) -> bool:
+    return isinstance(file, dict) and file.keys() <= set(ROLES)
 
 
 def with_column(text: str, file: str, role: str, column: str | None) -> str:

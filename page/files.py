@@ -22,7 +22,7 @@ from .columns import VALUES, Columns, columns_of, fields_of
 from .html import sentence
 from .metric import tables
 from .paste import ids_as_run
-from .reading import Mappings, read_groups, read_upload
+from .reading import Mappings, printable, read_groups, read_upload
 from .settings import SIDES, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -118,8 +118,7 @@ def _forget(folder: Path) -> None:
 
 def _free_name(folder: Path, name: str) -> str:
     """Return the name of a file as its user wrote it, unless another file has it."""
-    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in Path(name).name)
-    stem, dot, suffix = plain[-200:].partition(".")
+    stem, dot, suffix = printable(Path(name).name)[-200:].partition(".")
     names = [f"{stem}{dot}{suffix}"]
     names += [f"{stem} ({number}){dot}{suffix}" for number in range(2, MOST_FILES + 3)]
     return next(name for name in names if name and not (folder / name).exists())

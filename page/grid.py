@@ -63,7 +63,7 @@ def sorts_of(standing: Standing, results: Results) -> dict[str, str]:
 def grid_of(
     standing: Standing, results: Results, sort: str, query: str, other: str, *, every: bool
 ) -> Grid:
-    """Return the queries by runs, in an order; `query` and `other` are those that are open."""
+    """Return the queries by runs, in an order; `query` and `other` are open."""
     runs = list(standing.scores)
     values = np.array([results.values[standing.measure, run] for run in runs])
     base = runs.index(standing.base)
@@ -100,7 +100,7 @@ def grid_of(
 
 
 def _order(sort: str, values: np.ndarray, losses: np.ndarray, results: Results) -> list[int]:
-    """Return the places of the queries in an order; those without a value come last."""
+    """Return the places of the queries in an order; without a value they come last."""
     keys = {
         "loses": -losses,
         "weakest": values,

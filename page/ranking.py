@@ -204,7 +204,7 @@ class Marks(NamedTuple):
     score: float
     worst: float
     random: float
-    of_ties: tuple[float, float] | None  # the scores of the worst and the best order of ties
+    tie_range: tuple[float, float] | None  # the scores of the worst and the best order of ties
 
 
 def marks_of(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> Marks:
@@ -214,10 +214,10 @@ def marks_of(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]
     lowest_first = sorted(ranked, key=lambda step: step.gain)
     worst = ranking.with_order(step.at for step in lowest_first)
     (lowest,) = scores_by_name(worst, options).values()
-    of_ties = None
+    tie_range = None
     if score.tied:
-        of_ties = (score.worst, score.best)
-    return Marks(score.value, lowest, score.random_order, of_ties)
+        tie_range = (score.worst, score.best)
+    return Marks(score.value, lowest, score.random_order, tie_range)
 
 
 def ranking_of(rows: Sequence[Row], options: Mapping[str, Any]) -> Ranking:

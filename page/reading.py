@@ -46,8 +46,16 @@ def text_of(path: str) -> str:
 
 def read_groups(path: str) -> dict[str, Any]:
     """Read the group of each query from an uploaded file, in any format that `by` may have."""
+    groups: dict[str, Any]
     with named(path):
-        groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
+        try:
+            groups = tables.read_groups(path, limits=LIMITS)
+        except tables.InputError as error:
+            # the advice for other programs, PATH:COLUMN, would show the path on the server
+            problem, advice, _ = error.problem.partition("; choose the one of slices")
+            if advice:
+                raise tables.InputError(f"{problem}; give two, the query and its group") from None
+            raise
     return groups
 
 
@@ -62,13 +70,20 @@ def check_size(side: Collection[Any]) -> None:
     LIMITS.check("rows", len(side) - len(nested) + sum(nested))
 
 
+def printable(name: str) -> str:
+    """Return the name of a file without characters that would move a cursor or end a line."""
+    letters = []
+    for letter in name:
+        if not letter.isprintable():
+            letter = "\N{REPLACEMENT CHARACTER}"
+        letters.append(letter)
+    return "".join(letters)
+
+
 @contextmanager
 def named(path: str) -> Iterator[None]:
     """Turn an error in a file into a sentence with the user's name of the file."""
-    letters = (
-        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name
-    )
-    name = "".join(letters)
+    name = printable(Path(path).name)
     try:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
@@ -78,13 +93,10 @@ def named(path: str) -> Iterator[None]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"{name}: {place}: not JSON: {error.msg}") from None
+    except tables.InputError as error:
+        here, on_server = tables.place_of_file(name), tables.place_of_file(path)
+        raise tables.within(error, here, instead_of=on_server) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
-        problem: ValueError
-        if isinstance(error, tables.InputError):
-            problem = error
-        else:
-            text = (isinstance(error, OSError) and error.strerror) or str(error)
-            problem = ValueError(text.splitlines()[0])
-        raise tables.within(
-            problem, tables.place_of_file(name), instead_of=tables.place_of_file(path)
-        ) from None
+        # the text of an error of the system has the path on the server, its strerror has not
+        text = getattr(error, "strerror", None) or str(error)
+        raise tables.InputError(text.splitlines()[0], tables.place_of_file(name)) from None

@@ -100,6 +100,14 @@ def cutoffs_of(text: str) -> list[int | None]:
     return cutoffs or [None]
 
 
+def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
+    """Return the largest of some cutoffs; None for the whole list."""
+    numbers = [cutoff for cutoff in cutoffs if cutoff is not None]
+    if len(numbers) < len(cutoffs):
+        return None
+    return max(numbers)
+
+
 def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
@@ -115,9 +123,7 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     """Return the option of `compute` for a word of the page."""
     if name == "judged_only":
         return {name: word == "true"}
-    if name == "log_base":
-        return {name: float(word)}
-    if name == "zero_division" and word != "perfect_if_empty":
+    if name in ("log_base", "zero_division") and word != "perfect_if_empty":
         return {name: float(word)}
     if name == "gain":
         gains = tables.gain_in(word)
@@ -129,10 +135,12 @@ def option_of(name: str, word: str) -> dict[str, Any]:
 
 def words_of(convention: str) -> dict[str, str]:
     """Return the words for the options that a convention sets."""
-    options = CONVENTIONS[convention].options
-    return {
-        name: f"{value:g}" if isinstance(value, float) else value for name, value in options.items()
-    }
+    words = {}
+    for name, value in CONVENTIONS[convention].options.items():
+        if isinstance(value, float):
+            value = f"{value:g}"
+        words[name] = value
+    return words
 
 
 def said(name: str, word: str) -> str:
@@ -179,16 +187,15 @@ class Settings(NamedTuple):
     @property
     def cutoff(self) -> int | None:
         """The largest cutoff; None for the whole list."""
-        cutoffs = cutoffs_of(self.k)
-        if None in cutoffs:
-            return None
-        return max(k for k in cutoffs if k is not None)
+        return largest_cutoff(cutoffs_of(self.k))
 
     @property
     def gain(self) -> str:
         """The gain in a word."""
         word = self.word("gain")
-        return word if word in CHOICES["gain"] else "by label"
+        if word in CHOICES["gain"]:
+            return word
+        return "by label"
 
     @property
     def python(self) -> dict[str, Any]:
@@ -257,8 +264,11 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
     if name == "systems":
         return str(values[0])
     called = CALLED.get(name, "{}")
+    # options that the page has no control for go by the first of them
+    if name == "options" and values:
+        return called.format(values[0])
     if not values or called in ("", IN_PYTHON):
-        return called.format(values[0] if name == "options" else text)
+        return called.format(text)
     if isinstance(values[0], dict):
         return f"in {called}: {tables.text_of_gain(values[0])}"
     return f"{called} set to {' or '.join(_quoted(name, value) for value in values)}"
@@ -266,8 +276,10 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
 
 def _quoted(name: str, value: Any) -> str:
     """Return the value of an option in quotes, as its choice on the page has it."""
+    if name not in CHOICES and value is None:
+        return "all"
     if name not in CHOICES:
-        return "all" if value is None else str(value)
+        return str(value)
     for word in CHOICES[name]:
         if repr(option_of(name, word)[name]) == repr(value):
             return f'"{said(name, word)}"'

@@ -153,6 +153,14 @@ def test_groups_are_recognized_and_every_figure_has_them() -> None:
     assert "de" in page.says("folds").split()
 
 
+def test_groups_in_one_of_several_columns_are_refused_without_a_path(folder: Path) -> None:
+    page = send(**{"qrels.txt": QRELS, "x.run": X, "y.csv": "query,doc,relevance\nq1,d1,1\n"})
+    page = look(page.address.replace("files=", "groups=y.csv&files="))
+    has = "y.csv: has the columns 'query', 'doc', 'relevance'"
+    assert f"{has}; give two, the query and its group." in page.text
+    assert str(folder) not in page.source
+
+
 # --- Keeping --------------------------------------------------------------------------------------
 
 
