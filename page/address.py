@@ -118,8 +118,13 @@ class Address(NamedTuple):
         parameters |= self._ranking_parameters()
         parameters |= {"k": settings.k, "convention": settings.convention, **settings.chosen}
         parameters |= {"got": self.got, **self.chosen}
+        # defaults are left out, so that the plain address is that of the start
         usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
-        return {name: text for name, text in parameters.items() if text and text != usual.get(name)}
+        shown = {}
+        for name, text in parameters.items():
+            if text and text != usual.get(name):
+                shown[name] = text
+        return shown
 
     def _ranking_parameters(self) -> dict[str, str]:
         """Return what differs from the ranking that the step begins with."""
@@ -177,6 +182,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
     step = reader.read("step", "", one_of(STEPS))
     settings = reader.settings()
     address = Address(place, settings, step, reader.read("guess", "", guess_in(step)))
+    # whether the files have what is chosen is seen in Compare, which reads them
     chosen = {name: parameters.get(name, "") for name in OF_COMPARE}
     chosen["columns"] = reader.read("columns", "", columns_text)
     if place == "understand":
@@ -220,6 +226,7 @@ class _Reader:
         """Return the settings; an option that fits no other has its default."""
         convention = self.read("convention", "sklearn", one_of(CONVENTIONS))
         settings = Settings(self.read("k", "10", cutoffs_text), convention)
+        # one after another, so that the first that does not fit the others is noted
         for name in (*CHOICES, *OTHERS):
             usual = settings.word(name)
             changed = settings.with_word(name, self.read(name, usual, word_of(name)))
@@ -241,6 +248,7 @@ class _Reader:
         if "grade" in self.parameters:
             address = self._graded(address)
         if name == "paste":
+            # an order in the address would be that of the ranking before
             return address._replace(step="", guess="")
         try:
             size = len(address.ranking().documents)
@@ -294,11 +302,12 @@ class _Reader:
         """Return a note on each part that the page does not know."""
         known = ("tab", "step", "guess", "got", "paste", "k", "convention")
         names = {*known, *RANKING, *CHOICES, *OTHERS, *OF_COMPARE}
-        return [
-            Note(f"The address has {name[:40]}, which this page does not know.")
-            for name in self.parameters
-            if name not in names and not name.startswith(OF_OTHERS)
-        ]
+        notes = []
+        for name in self.parameters:
+            if name not in names and not name.startswith(OF_OTHERS):
+                text = f"The address has {name[:40]}, which this page does not know."
+                notes.append(Note(text))
+        return notes
 
 
 def one_of(choices: Iterable[str]) -> Callable[[str], str]:
@@ -370,6 +379,7 @@ def cells_of(text: str) -> list[str]:
     cells = [cell.strip() for cell in next(csv.reader([first]), [])]
     if others or len(cells) > MOST_DOCUMENTS:
         raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
+    # half of a surrogate pair could not be sent
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 

@@ -315,16 +315,11 @@ def parameter_fields(function: Handler) -> list[Api]:
 
     `gr.api` would leave out what they mean.
     """
-    about = get_function_description(function)[1]
-    return [
-        Api(
-            default,
-            {
-                **python_type_to_json_schema(kind),
-                "description": about[name],
-                "additional_description": about[name],
-            },
-            name,
-        )
-        for name, _, default, kind in get_function_params(function)
-    ]
+    _, about, *_ = get_function_description(function)
+    fields = []
+    for name, _, default, kind in get_function_params(function):
+        schema = python_type_to_json_schema(kind)
+        # clients show one of the two, agents the other
+        schema |= {"description": about[name], "additional_description": about[name]}
+        fields.append(Api(default, schema, name))
+    return fields

@@ -66,6 +66,7 @@ def _values(text: str) -> dict[str, Any]:
 def _literal(text: str, error: json.JSONDecodeError) -> Any:
     """Return a value in Python; or raise the error of JSON."""
     try:
+        # so that two values on two lines are a pair
         return ast.literal_eval(", ".join(text.splitlines()))
     except (SyntaxError, ValueError, MemoryError):
         raise error from None

@@ -1,5 +1,6 @@
 """The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -132,7 +133,7 @@ def opened(address: Address, standing: Standing, results: Results, sort: str) ->
     grid = grid_of(standing, results, sort, "", "", every=True)
     best_others = {row.query: row.other for row in grid.first}
     query = chosen_of(address.chosen, "query", best_others)
-    # the other run of the standing is chosen too; without a choice, the best one of this query
+    # that of the standing is best over all queries; here it is the best of this query
     other = address.chosen.get("other", "")
     if other not in others:
         other = best_others[query]
@@ -175,11 +176,10 @@ def rankings_of(
 
 def _link(address: Address, ranking: Ranking) -> str:
     """Return a link to a ranking in Understand; empty if it is too long for an address."""
-    rows = tuple(
-        (document.name, _cell(document.relevance), _cell(document.score))
-        for document in ranking.documents
-    )
-    link = Address(settings=address.settings, rows=rows).link()
+    rows = []
+    for name, relevance, score in ranking.documents:
+        rows.append((name, _cell(relevance), _cell(score)))
+    link = Address(settings=address.settings, rows=tuple(rows)).link()
     if len(link) > LONGEST:
         return ""
     return link
@@ -245,8 +245,12 @@ def summary_of(results: Results) -> tuple[list[str], list[list[Any]]]:
         for measure, score in scores.items():
             records.append({"run": run, "measure": measure, **score._asdict()})
     records += [pair._asdict() for pair in results.pairs]
-    header = list(dict.fromkeys(name for record in records for name in record))
-    return header, [[_filled(record.get(name)) for name in header] for record in records]
+    # pairs have other figures than means; what a record lacks is left empty
+    header = list(dict.fromkeys(itertools.chain(*records)))
+    rows = []
+    for record in records:
+        rows.append([_filled(record.get(name)) for name in header])
+    return header, rows
 
 
 def _filled(value: Any) -> Any:
@@ -257,10 +261,8 @@ def _filled(value: Any) -> Any:
 
 def values_of(results: Results) -> tuple[list[str], list[list[Any]]]:
     """Return the value of each query in each run, as a header and rows."""
-    header = ["query", *(f"{run} {measure}" for measure, run in results.values)]
-    columns = [column.tolist() for column in results.values.values()]
-    rows = [
-        [query, *map(_filled, values)]
-        for query, *values in zip(results.queries, *columns, strict=True)
-    ]
-    return header, rows
+    header, columns = ["query"], [list(results.queries)]
+    for (measure, run), column in results.values.items():
+        header.append(f"{run} {measure}")
+        columns.append([_filled(value) for value in column.tolist()])
+    return header, [list(row) for row in zip(*columns, strict=True)]

@@ -88,6 +88,7 @@ def keep(
     try:
         for path in paths_of(before):
             if path.name != without:
+                # without a copy, since a file that is kept never changes
                 os.link(path, new / path.name)
         if text.strip():
             (new / _free_name(new, f"{PASTED}.txt")).write_bytes(_text_bytes(text))
@@ -118,7 +119,9 @@ def _forget(folder: Path) -> None:
 
 def _free_name(folder: Path, name: str) -> str:
     """Return the name of a file as its user wrote it, unless another file has it."""
-    stem, dot, suffix = printable(Path(name).name)[-200:].partition(".")
+    # a file system takes 255 bytes; of a longer name, the ending says what the file is
+    end = printable(Path(name).name).encode()[-200:].decode(errors="ignore")
+    stem, dot, suffix = end.partition(".")
     names = [f"{stem}{dot}{suffix}"]
     names += [f"{stem} ({number}){dot}{suffix}" for number in range(2, MOST_FILES + 3)]
     return next(name for name in names if name and not (folder / name).exists())
@@ -158,6 +161,7 @@ def contents_of(address: Address, only: Collection[str] | None = None) -> Conten
             rows += count
             _check_rows(rows)
         except ValueError as problem:
+            # the others are compared all the same
             checked = _at_fault(file, problem)
         contents = contents._replace(files=(*contents.files, checked))
     return contents
@@ -234,6 +238,7 @@ def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
         if possible in (("batch",), ("groups",)):
             roles[name] = possible[0]
     judgments = chosen.get("judgments", "")
+    # nothing is chosen, or a file that was removed
     if judgments not in names:
         judgments = _judgments_among(can_be)
     if judgments:

@@ -106,6 +106,7 @@ def _order(sort: str, values: np.ndarray, losses: np.ndarray, results: Results) 
         "weakest": values,
         "missing": -np.array([_lacking(results, query) for query in results.queries], float),
     }
+    # lexsort begins with the last key
     order: list[int] = np.lexsort((-losses, keys[sort])).tolist()
     return order
 

@@ -154,6 +154,7 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def _spreadsheet_cell(cell: Any) -> Any:
     """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
     if isinstance(cell, float):
+        # without the last digits, in which machines differ, and without the sign of -0.0
         return round(cell, 12) + 0.0
     if not isinstance(cell, str) or _is_number(cell):
         return cell

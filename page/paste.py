@@ -76,6 +76,7 @@ def ids_as_run(text: str) -> str:
     lists = [ID_LIST.fullmatch(line) for line in text.splitlines() if line.strip()]
     run = []
     for match in lists:
+        # a line of another kind, so the text is a file
         if match is None:
             return text
         ids = re.split(r"[\s,;]+", match[2].strip())

@@ -62,6 +62,7 @@ class Ranking(NamedTuple):
 
     def given(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `compute` for the order that is shown."""
+        # lists have no ids to order tied documents by
         if self.order is None and options["ties"] == "docid":
             return self.by_id(options)
         relevance = [document.relevance for document in self.documents]
@@ -150,6 +151,7 @@ def by_rank(steps: Iterable[Step]) -> tuple[list[Step], list[Step]]:
 
 def discounts_of(size: int, options: Mapping[str, Any]) -> list[float]:
     """Return the discount of each rank, as if there were no cutoff."""
+    # the metric says discounts of documents only, so it is asked for a ranking of this size
     places = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
     curve = {name: options[name] for name in ("discount", "log_base")}
     discounts: list[float] = ndcg.documents(**places, **curve)["discount"].to_pylist()
@@ -173,16 +175,19 @@ def ideal_steps(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, A
     discounts = discounts_of(len(ranking.documents), options)
     (cutoff,) = options["k"]
     if cutoff is not None:
+        # documents below the cutoff are drawn too, and add nothing
         discounts[cutoff:] = [0.0] * len(discounts[cutoff:])
     if options["ideal"] == "full":
         highest = ideal_sums(ranking, options)[0] / discounts[0]
         members = [Step(-1, None, highest, 0.0) for _ in discounts]
     else:
         members = _in_ideal(ranking, steps, options)
-    return [
-        Step(step.at, (rank, rank), step.gain, discount)
-        for rank, (step, discount) in enumerate(zip(members, discounts, strict=False), 1)
-    ]
+    # an ideal order may have fewer documents than there are ranks
+    pairs = zip(members, discounts, strict=False)
+    ideal = []
+    for rank, (step, discount) in enumerate(pairs, 1):
+        ideal.append(Step(step.at, (rank, rank), step.gain, discount))
+    return ideal
 
 
 def _in_ideal(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> list[Step]:

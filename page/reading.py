@@ -36,6 +36,7 @@ def read_upload(
 def text_of(path: str) -> str:
     """Return the text of a file within the limits."""
     with open(path, "rb") as file:
+        # one byte more tells that a file is too large, before all of it is read
         content = file.read(LIMITS.bytes + 1)
     LIMITS.check("bytes", len(content))
     try:

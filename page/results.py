@@ -123,6 +123,11 @@ def _measured(contents: Contents, options: dict[str, Any]) -> Results:
             reports.append(report)
             scores[name] = report.scores
             rows += [{**row, "system": name} for row in report.queries.to_pylist()]
+    missing, audit = {}, {}
+    for name, run in runs.items():
+        missing[name] = tuple(query for query in judgments if query not in run)
+        documents = sum(map(len, run.values()))
+        audit[name] = (documents, len(run), len(run.keys() - judgments.keys()))
     measures = list(next(iter(scores.values())))
     return Results(
         contents.files,
@@ -133,14 +138,8 @@ def _measured(contents: Contents, options: dict[str, Any]) -> Results:
         tuple(pairs),
         tuple(judgments),
         _values(rows, measures, list(judgments), list(runs)),
-        missing={
-            name: tuple(query for query in judgments if query not in run)
-            for name, run in runs.items()
-        },
-        audit={
-            name: (sum(map(len, run.values())), len(run), len(run.keys() - judgments.keys()))
-            for name, run in runs.items()
-        },
+        missing=missing,
+        audit=audit,
         by_trec_eval=scores_by_trec_eval(runs, judgments, options, scores),
         same=_same(runs),
     )

@@ -92,9 +92,8 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
 
 def cutoffs_of(text: str) -> list[int | None]:
     """Return the cutoffs of a text such as "1, 5, 10"; of "all" or nothing, the whole list."""
-    cutoffs = [
-        _cutoff(part) for part in text.replace(";", ",").replace(" ", ",").split(",") if part
-    ]
+    parts = text.replace(";", ",").replace(" ", ",").split(",")
+    cutoffs = [_cutoff(part) for part in parts if part]
     if len(cutoffs) > MOST_CUTOFFS:
         raise tables.InputError(f"{len(cutoffs)} cutoffs; give at most {MOST_CUTOFFS}", "k")
     return cutoffs or [None]
@@ -112,6 +111,7 @@ def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
     is_number = text.isascii() and text.isdigit()
+    # int refuses thousands of digits with an error of its own
     if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
         range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
         problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"

@@ -260,6 +260,7 @@ class Axis(NamedTuple):
     def over(cls, means: Sequence[float], ends: Sequence[float]) -> "Axis":
         """Return an axis that reaches a little beyond means and the ends of intervals."""
         values = [*means, *ends]
+        # a value alone has no range, and gets a width too
         margin = (max(values) - min(values) or 0.1) * 0.06
         low = max(min(values) - margin, min(0.0, *means))
         high = min(max(values) + margin, max(1.0, *means))

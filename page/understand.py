@@ -315,7 +315,11 @@ def numbers_of(
 
 def own_text(address: Address) -> str:
     """Return the ranking as a text to edit."""
-    return "\n".join(csv_text(cell or "-" for cell in row) for row in address.shown_rows)
+    lines = []
+    for row in address.shown_rows:
+        # an empty cell would be lost when the text is read again
+        lines.append(csv_text(cell or "-" for cell in row))
+    return "\n".join(lines)
 
 
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
