@@ -32,10 +32,16 @@ def open_site(**options: Any) -> gr.Server:
         docs_url=None, redoc_url=None, openapi_url=None, middleware=packed, **options
     )
     server.mount("/static", StaticFiles(directory=STATIC))
-    server.api_route("/", methods=["GET", "HEAD"])(show_place)
+    server.get("/")(show_place)
+    server.head("/")(say_that_it_runs)
     server.post("/files")(keep_files)
     server.get("/docs/{path:path}")(show_document)
     return server
+
+
+def say_that_it_runs() -> Response:
+    """Answer without a page: Gradio starts only if it is answered within three seconds."""
+    return Response()
 
 
 def show_place(request: Request) -> HTMLResponse:
