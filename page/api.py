@@ -130,7 +130,7 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
             result = function(*given, options, per_query)
         except (ValueError, TypeError) as problem:
             raise gr.Error(tables.worded(problem, words_of_api)[:500]) from None
-        # notes and errors in the answer, too, are texts that have words of their own
+        # notes and errors in the answer, too, name options as Python does
         notes = orjson.OPT_PASSTHROUGH_SUBCLASS
         text = orjson.dumps(result, lambda note: tables.worded(note, words_of_api), notes).decode()
         if request.headers.get("x-gradio-user") == "mcp":
@@ -216,7 +216,7 @@ def explain(
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: those given, those of their files, or their positions."""
+    """Return runs by their names: as given, by their files, or by their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
         raise ValueError(
             f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}"

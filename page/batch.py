@@ -29,10 +29,8 @@ def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
     """Read a batch from an uploaded file."""
     with named(path):
         text = text_of(path).strip()
-        if text.startswith(("{", "[")):
-            lists = _values(text)
-        else:
-            lists = _columns(text)
+        is_csv = not text.startswith(("{", "["))
+        lists = _columns(text) if is_csv else _values(text)
         for name in NAMES[:2]:
             if name not in lists:
                 raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")

@@ -180,9 +180,7 @@ def _link(address: Address, ranking: Ranking) -> str:
     for name, relevance, score in ranking.documents:
         rows.append((name, _cell(relevance), _cell(score)))
     link = Address(settings=address.settings, rows=tuple(rows)).link()
-    if len(link) > LONGEST:
-        return ""
-    return link
+    return link if len(link) <= LONGEST else ""
 
 
 def _cell(value: float | str | None) -> str:
@@ -254,9 +252,8 @@ def summary_of(results: Results) -> tuple[list[str], list[list[Any]]]:
 
 
 def _filled(value: Any) -> Any:
-    if value is None or value != value:
-        return ""
-    return value
+    is_missing = value is None or value != value
+    return "" if is_missing else value
 
 
 def values_of(results: Results) -> tuple[list[str], list[list[Any]]]:

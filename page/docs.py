@@ -24,11 +24,8 @@ def file_of(path: str) -> Path | None:
     if not file.is_relative_to(ROOT) or file.suffix not in SUFFIXES or not file.is_file():
         return None
     first, *others = file.relative_to(ROOT).parts
-    if others and first not in FOLDERS:
-        return None
-    if not others and first not in FILES:
-        return None
-    return file
+    documents = FOLDERS if others else FILES
+    return file if first in documents else None
 
 
 def html_of(file: Path, home: str) -> Markup:

@@ -75,7 +75,7 @@ class Contents(NamedTuple):
 def keep(
     files: Iterable[tuple[str, BinaryIO]], text: str, before: str = "", without: str = ""
 ) -> str:
-    """Keep uploaded files and a pasted text beside those of a set before; return the new set.
+    """Keep uploaded files and a pasted text beside an earlier set; return the new set.
 
     Raises:
         ValueError: there are too many files, or they are too large.
@@ -173,7 +173,7 @@ def are_samples(address: Address) -> bool:
 
 
 def files_of(address: Address) -> list[File]:
-    """Return the files of an address, or the samples, each with its role."""
+    """Return the files of an address, or the samples, with their roles."""
     paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
     roles = roles_of(tuple(map(str, paths)), address.chosen)
     files = [File(path.name, str(path), roles[path.name]) for path in paths]
@@ -190,7 +190,7 @@ def _check_rows(rows: int) -> None:
 
 
 def _with_file(contents: Contents, file: File, address: Address) -> tuple[Contents, int]:
-    """Return contents with those of one more file, and its number of rows."""
+    """Return contents with one more file, and its number of rows."""
     options = address.settings.drawn
     if file.role == "groups":
         return contents._replace(groups=read_groups(file.path)), 0
@@ -230,7 +230,7 @@ def offer_of(problem: ValueError) -> tuple[str, str, str] | None:
 
 
 def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the role of each file, as it is chosen or as it can be read."""
+    """Return the roles of files, as they are chosen or as they can be read."""
     names = {Path(path).name: path for path in paths}
     roles = dict.fromkeys(names, "run")
     can_be = {name: possible_roles(path) for name, path in names.items()}
@@ -252,14 +252,14 @@ def _judgments_among(can_be: Mapping[str, Sequence[str]]) -> str:
     """Return the file that is most likely the judgments; none if files have both sides."""
     if ("batch",) in can_be.values():
         return ""
-    likely = {}
+    # a file that can hold nothing else goes before one that only says so in its name
+    signs = {}
     for name, possible in can_be.items():
         is_readable = "judgments" in possible
         says_so = SAYS_JUDGMENTS.search(name) is not None
-        # what can only be judgments goes before what only its name says
-        likely[name] = (is_readable and "run" not in possible, says_so, is_readable)
-    best = sorted(likely, key=likely.__getitem__)[-1]
-    if not any(likely[best]):
+        signs[name] = (is_readable and "run" not in possible, says_so, is_readable)
+    best = sorted(signs, key=signs.__getitem__)[-1]
+    if not any(signs[best]):
         return ""
     # a file alone that may be a run waits for its judgments
     if len(can_be) == 1 and "run" in can_be[best]:
@@ -300,7 +300,7 @@ def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
 
 
 def run_names(files: Sequence[str]) -> list[str]:
-    """Return a name for the run of each file, each its own.
+    """Return a name for the run of each file, no two alike.
 
     >>> run_names(["bm25.run", "bm25.csv", "dense.jsonl.gz", "v1.2"])
     ['bm25', 'bm25 (2)', 'dense', 'v1.2']
@@ -316,7 +316,7 @@ def run_names(files: Sequence[str]) -> list[str]:
 
 
 def common_beginning(names: Sequence[str]) -> str:
-    """Return what long names begin with, up to a place at which a word of each remains.
+    """Return what long names begin with, up to a place after which all have a word.
 
     >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"])
     'trec-dl-2019-bm25-'

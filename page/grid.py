@@ -51,7 +51,7 @@ class Grid(NamedTuple):
 
 
 def sorts_of(standing: Standing, results: Results) -> dict[str, str]:
-    """Return the orders of the grid, each with its name."""
+    """Return the orders of the grid with their names."""
     sorts = {"loses": f"Where {standing.base} loses", "weakest": "Its weakest"}
     if len(standing.scores) < 2:
         del sorts["loses"]
@@ -240,7 +240,7 @@ def ranking_in(
 
 def _names(documents: Sequence[Document]) -> str:
     """Return documents in words, the most relevant first."""
-    # as text, since labels have no order of their own
+    # as text, since labels have no order
     documents = sorted(documents, key=lambda document: str(document.relevance), reverse=True)
     names = [f"{document.name} ({document.relevance})" for document in documents]
     return some(names, NAMED)

@@ -156,9 +156,7 @@ NOTHING_ASKED = Step("", "", "", ("", ""), "", ())
 
 def begun_rows(step: str) -> Sequence[Sequence[str]]:
     """Return the rows that the page begins with at a step, or without one."""
-    if step not in STEPS:
-        return FIRST_RANKING
-    return STEPS[step].rows
+    return STEPS[step].rows if step in STEPS else FIRST_RANKING
 
 
 def asked(step: str, guess: str) -> Step:

@@ -38,9 +38,7 @@ def pasted_rows(text: str) -> list[list[str]]:
         raise ValueError(HOW)
     if len(cells) == 1 or set(map(len, cells)) == {1}:
         flat = [*itertools.chain(*cells)]
-        name = "document"
-        if all(map(_is_cell, flat)):
-            name = "relevance"
+        name = "relevance" if all(map(_is_cell, flat)) else "document"
         return _rows({name: flat}, len(flat))
     width = len(cells[0])
     columns, cells = _with_names(cells)
@@ -121,9 +119,7 @@ def _rows(columns: dict[str, list[str]], size: int) -> list[list[str]]:
 
 
 def _without_dash(cell: str) -> str:
-    if cell == "-":
-        return ""
-    return cell
+    return "" if cell == "-" else cell
 
 
 def with_point(cell: str) -> str:

@@ -55,9 +55,7 @@ class Line(NamedTuple):
         """Whether the document adds more or less in the second order."""
         if abs(self.gained) < SHOWS:
             return "same"
-        if self.gained > 0:
-            return "gained"
-        return "lost"
+        return "gained" if self.gained > 0 else "lost"
 
 
 class Scale(NamedTuple):
@@ -148,7 +146,7 @@ def entries_of(ranking: Ranking, steps: Iterable[Step], drawing: Drawing) -> lis
 
 
 def lines_between(left: Sequence[Entry], right: Sequence[Entry]) -> list[Line]:
-    """Return a line for each document of both orders, and a short one for that of only one."""
+    """Return a line for each document of both orders, and a short one where one order lacks it."""
     before = {entry.name: place for place, entry in enumerate(left)}
     after = {entry.name: place for place, entry in enumerate(right)}
     lines = []

@@ -1,6 +1,6 @@
 """A ranking of one query, and what each document adds to its score.
 
-The metric computes every figure; the page has no formula of its own.
+The metric computes every figure; the page holds no formula.
 """
 
 import math
@@ -86,9 +86,7 @@ class Ranking(NamedTuple):
         """
         if self.order is None:
             return [document.score for document in self.documents]
-        step = -1.0
-        if options["score_order"] == "ascending":
-            step = 1.0
+        step = 1.0 if options["score_order"] == "ascending" else -1.0
         scores: list[float | None] = [None] * len(self.documents)
         score, before = 0.0, None
         for at in self.order:
@@ -109,7 +107,7 @@ class Ranking(NamedTuple):
         return float(np.float32(score))
 
     def with_order(self, order: Iterable[int]) -> "Ranking":
-        """Return the same documents in an order of its own, without ties."""
+        """Return the same documents in another order, without ties."""
         documents = [document._replace(score=None) for document in self.documents]
         return Ranking(tuple(documents), tuple(order))
 
@@ -121,7 +119,7 @@ def scores_by_name(ranking: Ranking, options: Mapping[str, Any]) -> dict[str, fl
 
 
 def steps_of(ranking: Ranking, options: Mapping[str, Any]) -> list[Step]:
-    """Return what each document adds, the ranked ones first, by their ranks."""
+    """Return what the documents add, the ranked ones first, by their ranks."""
     places: dict[Any, int] = {}
     for place, document in enumerate(ranking.documents):
         # the metric names a document of a list by its place
@@ -292,7 +290,7 @@ def _refuse_negative(documents: Sequence[Document], options: Mapping[str, Any]) 
 def _without_repeats(
     documents: Sequence[Document], options: Mapping[str, Any]
 ) -> Iterable[Document]:
-    """Return documents without repeats: the best score of each, if the options say so."""
+    """Return documents without repeats, at their best scores, if the options say so."""
     counts = Counter(document.name for document in documents)
     repeated = [name for name, count in counts.items() if count > 1]
     if not repeated:

@@ -193,9 +193,7 @@ class Settings(NamedTuple):
     def gain(self) -> str:
         """The gain in a word."""
         word = self.word("gain")
-        if word in CHOICES["gain"]:
-            return word
-        return "by label"
+        return word if word in CHOICES["gain"] else "by label"
 
     @property
     def python(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def _page(request: Request, address: Address, notes: list[Note], status: int = 2
 
 
 async def keep_files(request: Request) -> Response:
-    """Keep the files of a form beside those of the address, and lead to the page with all of them.
+    """Keep the files of a form beside the address's files, and lead to the page with all of them.
 
     A form of the page has a length; a larger one is not read.
     """

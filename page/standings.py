@@ -62,7 +62,7 @@ class Standing(NamedTuple):
         return bool(self.pairs[one, other].p_holm < tables.SIGNIFICANT)
 
     def places(self) -> dict[str, str]:
-        """Return the places that each run could have, such as "2–4", by significant differences."""
+        """Return the places that the runs could have, such as "2–4", by significant differences."""
         runs = list(self.scores)
         if not self.pairs:
             return dict.fromkeys(runs, "")
@@ -194,7 +194,7 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
 
 
 def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
-    """Return how the scores of runs differ from those of trec_eval, which orders tied documents."""
+    """Return how the scores of runs differ from trec_eval's, which orders tied documents."""
     differing = []
     for run, value in there.items():
         ours, theirs = number(here[run].value), number(value)
@@ -273,7 +273,7 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Round values on the axis, each with its text."""
+        """Round values on the axis, with their texts."""
         width = self.high - self.low
         power = 10.0 ** math.floor(math.log10(width / 3))
         step = next(unit * power for unit in (5, 2, 1) if width / (unit * power) >= 3)
@@ -296,7 +296,7 @@ class Row(NamedTuple):
 
 
 def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
-    """Return a row for each run, the best first, and the axis of the means."""
+    """Return a row for every run, the best first, and the axis of the means."""
     intervals = {run: _interval(standing, run) for run in standing.scores}
     means = {run: score.value for run, score in standing.scores.items()}
     axis = Axis.over([*means.values()], [*itertools.chain(*intervals.values())])
@@ -338,9 +338,7 @@ def _kind(standing: Standing, run: str) -> str:
         return "base"
     if not standing.differ(run, standing.base):
         return "open"
-    if standing.pairs[run, standing.base].difference > 0:
-        return "better"
-    return "worse"
+    return "better" if standing.pairs[run, standing.base].difference > 0 else "worse"
 
 
 def _difference(standing: Standing, run: str) -> tuple[str, str]:

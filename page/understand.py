@@ -268,7 +268,7 @@ def _within_sentence(choice: str) -> str:
 
 
 def choices_with_scores(address: Address, ranking: Ranking) -> dict[str, list[Choice]]:
-    """Return the words of each option, with the score of each, unless that answers the guess."""
+    """Return the words of every option, with their scores unless these answer the guess."""
     choices = choices_of(address)
     if not address.step or address.guess:
         choices = choices_of(address, lambda *word: _score_with(address, ranking, *word))
@@ -295,7 +295,7 @@ def libraries_of(address: Address, ranking: Ranking) -> Libraries:
 def numbers_of(
     ranking: Ranking, steps: Sequence[Step], best: Sequence[Step]
 ) -> list[tuple[Any, ...]]:
-    """Return every number of the figure as rows, each with what the ideal adds at its place."""
+    """Return every number of the figure as rows, with what the ideal order adds at this rank."""
     # the ideal order may have fewer places
     ideal = [step.added for step in best] + [0.0] * len(steps)
     rows: list[tuple[Any, ...]] = []
