@@ -2,14 +2,13 @@
 
 import csv
 import io
-import math
 import urllib.parse
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
 from .guide import STEPS, begun_rows, query_of_documents
-from .html import sentence
+from .html import is_number, sentence
 from .metric import tables
 from .paste import pasted_rows
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
@@ -362,13 +361,8 @@ def word_of(name: str) -> Callable[[str], str]:
 
 def _checked_word(name: str, text: str) -> str:
     """Return the base of the logarithm, or a gain, which may be one for each label."""
-    if name == "log_base":
-        try:
-            is_finite = math.isfinite(float(text))
-        except ValueError:
-            is_finite = False
-        if not is_finite:
-            raise ValueError("it must be a number above 1")
+    if name == "log_base" and not is_number(text):
+        raise ValueError("it must be a number above 1")
     Settings().with_word(name, text).check()
     return text
 

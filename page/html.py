@@ -156,12 +156,13 @@ def _spreadsheet_cell(cell: Any) -> Any:
     if isinstance(cell, float):
         # without the last digits, in which machines differ, and without the sign of -0.0
         return round(cell, 12) + 0.0
-    if not isinstance(cell, str) or _is_number(cell):
+    if not isinstance(cell, str) or is_number(cell):
         return cell
     return FORMULA.sub("'", cell)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

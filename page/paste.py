@@ -2,8 +2,9 @@
 
 import csv
 import itertools
-import math
 import re
+
+from .html import is_number
 
 HEADS = {
     "query": ("query", "qid", "query-id"),
@@ -131,7 +132,4 @@ def with_point(cell: str) -> str:
 
 def _is_cell(text: str) -> bool:
     """Return whether text is a number, or a dash that stands for none."""
-    try:
-        return text == "-" or math.isfinite(float(with_point(text)))
-    except ValueError:
-        return False
+    return text == "-" or is_number(with_point(text))
