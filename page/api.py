@@ -319,7 +319,7 @@ def parameter_fields(function: Handler) -> list[Api]:
     fields = []
     for name, _, default, kind in get_function_params(function):
         schema = python_type_to_json_schema(kind)
-        # clients show one of the two, agents the other
+        # agents are shown the first of the two, clients the second
         schema |= {"description": about[name], "additional_description": about[name]}
         fields.append(Api(default, schema, name))
     return fields

@@ -38,6 +38,15 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def short(value: float) -> str:
+    """Return a relevance or a gain, which are often whole numbers.
+
+    >>> short(3.0), short(-0.5)
+    ('3', '−0.5')
+    """
+    return f"{value:g}".replace("-", "−")
+
+
 def number_or(value: float, otherwise: str) -> str:
     """Return a number as the page writes it, or another text where there is none."""
     if math.isnan(value):
@@ -126,6 +135,7 @@ ENVIRONMENT = jinja2.Environment(
 )
 ENVIRONMENT.filters |= {
     "number": number,
+    "short": short,
     "signed": signed,
     "sentence": sentence,
     "strong": strong,

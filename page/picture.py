@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .html import short
 from .ranking import Document, Marks, Ranking, Step
 from .settings import gains_by_label
 
@@ -104,7 +105,7 @@ class Drawing(NamedTuple):
         if isinstance(relevance, str):
             return Grade((), relevance)
         if not self.highest:
-            return Grade((), f"{relevance:g}")
+            return Grade((), short(relevance))
         return Grade(tuple(dot < relevance for dot in range(self.highest)), "")
 
     def entry(self, document: Document, step: Step, *, is_moved: bool = False) -> Entry:

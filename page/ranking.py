@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .html import span
+from .html import short, span
 from .metric import ndcg, tables
 from .paste import with_point
 from .settings import LABELS, WORDS, labels_of
@@ -281,7 +281,7 @@ def _refuse_negative(documents: Sequence[Document], options: Mapping[str, Any]) 
     for line, document in enumerate(documents, 1):
         relevance = document.relevance
         if isinstance(relevance, float) and relevance < 0:
-            problem = f"row {line} ({document.name}): relevance −{-relevance:g} is negative"
+            problem = f"row {line} ({document.name}): relevance {short(relevance)} is negative"
             raise tables.InputError(
                 f"{problem}; {tables.mark('negative_relevance', 'clip')} counts it as 0"
             )

@@ -21,14 +21,14 @@ def read_upload(
     path: str, kind: str, options: Mapping[str, Any], fields: Mapping[str, Any] | None = None
 ) -> Mappings:
     """Read a run or qrels from an uploaded file, as options say; `fields` are as in `compute`."""
-    how = tables.Options.parse(**options)
-    order = how.score_order
+    parsed = tables.Options.parse(**options)
+    order = parsed.score_order
     read: Mappings
     with named(path):
         if kind == "qrels":
             read = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"), fields=fields)
         else:
-            as_said = {"duplicates": how.duplicates, "ties": how.ties, "fields": fields}
+            as_said = {"duplicates": parsed.duplicates, "ties": parsed.ties, "fields": fields}
             read = ndcg.read_run(path, LIMITS, order, **as_said)
     return read
 
