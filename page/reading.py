@@ -73,12 +73,8 @@ def check_size(side: Collection[Any]) -> None:
 
 def printable(name: str) -> str:
     """Return the name of a file without characters that would move a cursor or end a line."""
-    letters = []
-    for letter in name:
-        if not letter.isprintable():
-            letter = "\N{REPLACEMENT CHARACTER}"
-        letters.append(letter)
-    return "".join(letters)
+    sign = "\N{REPLACEMENT CHARACTER}"
+    return "".join(letter if letter.isprintable() else sign for letter in name)
 
 
 @contextmanager

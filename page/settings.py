@@ -137,9 +137,7 @@ def words_of(convention: str) -> dict[str, str]:
     """Return the words for the options that a convention sets."""
     words = {}
     for name, value in CONVENTIONS[convention].options.items():
-        if isinstance(value, float):
-            value = f"{value:g}"
-        words[name] = value
+        words[name] = f"{value:g}" if isinstance(value, float) else value
     return words
 
 
