@@ -2,14 +2,13 @@
 
 import csv
 import io
-import math
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
 from .guide import STEPS, begun_rows, query_of_documents
-from .html import sentence
+from .html import is_number, sentence
 from .metric import tables
 from .paste import pasted_rows
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
@@ -50,7 +49,7 @@ class Address(NamedTuple):
     settings: Settings = Settings()
     step: str = ""
     guess: str = ""
-    rows: tuple[Row, ...] = ()  # of an own ranking; none for that of the step
+    rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
     order: tuple[int, ...] | None = None  # the places of the ranked documents; None: by score
     moved: frozenset[int] = frozenset()
     got: str = ""  # the score of a paper
@@ -103,12 +102,12 @@ class Address(NamedTuple):
         """Return the word of an option as the page writes it."""
         return said(name, self.settings.word(name))
 
-    def hidden_fields(self, *others: str) -> list[tuple[str, str]]:
-        """Return the parts of the address that a form has no fields for; it has those of others.
+    def hidden_fields(self, *fields: str) -> list[tuple[str, str]]:
+        """Return the parts of the address that a form has no fields for.
 
-        The form of the settings has fields for all of them.
+        Without `fields`, it is the form of the settings, which has all of theirs.
         """
-        names = others or ("k", "convention", *CHOICES, *OTHERS)
+        names = fields or ("k", "convention", *CHOICES, *OTHERS)
         parameters = self._parameters()
         return [(name, text) for name, text in parameters.items() if name not in names]
 
@@ -118,27 +117,51 @@ class Address(NamedTuple):
         parameters |= self._ranking_parameters()
         parameters |= {"k": settings.k, "convention": settings.convention, **settings.chosen}
         parameters |= {"got": self.got, **self.chosen}
+        # defaults are left out, so that the plain address is that of the start
         usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
-        return {name: text for name, text in parameters.items() if text and text != usual.get(name)}
+        shown = {}
+        for name, text in parameters.items():
+            if text and text != usual.get(name):
+                shown[name] = text
+        return shown
 
     def _ranking_parameters(self) -> dict[str, str]:
         """Return what differs from the ranking that the step begins with."""
-        parameters = {}
+        parameters: dict[str, str] = {}
         if self.rows:
-            ids, relevance, scores = zip(*self.rows, strict=True)
-            usual_ids, usual_scores = usual_columns(len(self.rows))
-            parameters["rel"] = csv_text(relevance) or '""'  # of one document that is not judged
-            parameters["ids"] = "" if list(ids) == usual_ids else csv_text(ids)
-            parameters["scores"] = "" if list(scores) == usual_scores else csv_text(scores)
+            parameters |= column_parameters(self.rows)
         if self.order is not None:
-            marks = [f"{at + 1}*" if at in self.moved else f"{at + 1}" for at in self.order]
-            parameters["order"] = ",".join(marks) or NOTHING
+            parameters["order"] = order_text(self.order, self.moved)
         return parameters
+
+
+def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the columns of a ranking, without usual names and scores."""
+    ids, relevance, scores = map(list, zip(*rows, strict=True))
+    usual_ids, usual_scores = usual_columns(len(rows))
+    # one document that is not judged leaves nothing, which would be no ranking
+    parameters = {"rel": csv_text(relevance) or '""'}
+    if ids != usual_ids:
+        parameters["ids"] = csv_text(ids)
+    if scores != usual_scores:
+        parameters["scores"] = csv_text(scores)
+    return parameters
 
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:
     """Return the names and the scores of documents that need not be in an address."""
-    return [f"d{at}" for at in range(1, size + 1)], [f"{at}" for at in range(size, 0, -1)]
+    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
+
+
+def order_text(order: Sequence[int], moved: Collection[int]) -> str:
+    """Return an order as it is in an address, such as "3,1*,2"."""
+    parts = []
+    for place in order:
+        part = f"{place + 1}"
+        if place in moved:
+            part += "*"
+        parts.append(part)
+    return ",".join(parts) or NOTHING
 
 
 def csv_text(cells: Iterable[str]) -> str:
@@ -157,7 +180,8 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
     place = reader.read("tab", "understand", one_of(PLACES))
     step = reader.read("step", "", one_of(STEPS))
     settings = reader.settings()
-    address = Address(place, settings, step, reader.read("guess", "", of_step(step)))
+    address = Address(place, settings, step, reader.read("guess", "", guess_in(step)))
+    # whether the files have what is chosen is seen in Compare, which reads them
     chosen = {name: parameters.get(name, "") for name in OF_COMPARE}
     chosen["columns"] = reader.read("columns", "", columns_text)
     if place == "understand":
@@ -170,7 +194,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
 
 
 class _Reader:
-    """Read the parts of an address, and note those that are at fault."""
+    """Read the parts of an address, and note the faults."""
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
@@ -182,24 +206,26 @@ class _Reader:
             self.notes.append(Note(sentence(f"The ranking was not read: {in_words(problem)}")))
             return
         text = self.parameters.get(name, "")
-        shown = text if len(text) <= 40 else f"{text[:40]}…"
-        says = f"The address has {name}={shown}, but {in_words(problem)}"
+        if len(text) > 40:
+            text = f"{text[:40]}…"
+        says = f"The address has {name}={text}, but {in_words(problem)}"
         self.notes.append(Note(sentence(says)))
 
-    def read(self, name: str, otherwise: Any, of_text: Callable[[str], Any]) -> Any:
+    def read(self, name: str, otherwise: Any, value_of: Callable[[str], Any]) -> Any:
         """Return a part, or its default."""
         if name not in self.parameters:
             return otherwise
         try:
-            return of_text(self.parameters[name])
+            return value_of(self.parameters[name])
         except (ValueError, csv.Error) as problem:
             self.note(name, problem)
             return otherwise
 
     def settings(self) -> Settings:
-        """Return the settings; those that cannot be together have their defaults."""
+        """Return the settings; an option that fits no other has its default."""
         convention = self.read("convention", "sklearn", one_of(CONVENTIONS))
         settings = Settings(self.read("k", "10", cutoffs_text), convention)
+        # one after another, so that the first that does not fit the others is noted
         for name in (*CHOICES, *OTHERS):
             usual = settings.word(name)
             changed = settings.with_word(name, self.read(name, usual, word_of(name)))
@@ -212,20 +238,16 @@ class _Reader:
 
     def ranking(self, address: Address) -> Address:
         """Return the address with its ranking; a faulty one is that of the step."""
-        pasted = self.parameters.get("paste", "").strip()
-        rows = self._rows()
-        if pasted:
-            rows = self.read("paste", rows, lambda text: tuple(map(tuple, pasted_rows(text))))
+        name, rows = "rel", self._rows()
+        if self.parameters.get("paste", "").strip():
+            name = "paste"
+            rows = self.read(name, rows, lambda text: tuple(map(tuple, pasted_rows(text))))
         if rows:
-            try:
-                ranking_of(rows, address.settings.options)
-                address = address._replace(rows=rows)
-            except ValueError as problem:
-                self.note("paste" if pasted else "rel", problem)
-                self._offer_clip(address._replace(rows=rows), problem)
+            address = self._with_rows(address, name, rows)
         if "grade" in self.parameters:
             address = self._graded(address)
-        if pasted:
+        if name == "paste":
+            # an order in the address would be that of the ranking before
             return address._replace(step="", guess="")
         try:
             size = len(address.ranking().documents)
@@ -237,15 +259,25 @@ class _Reader:
         order, moved = self.read("order", (None, frozenset()), lambda text: order_of(text, size))
         return address._replace(order=order, moved=moved)
 
+    def _with_rows(self, address: Address, name: str, rows: tuple[Row, ...]) -> Address:
+        """Return the address with the rows of a part, unless they are no ranking."""
+        with_rows = address._replace(rows=rows)
+        try:
+            ranking_of(rows, address.settings.options)
+        except ValueError as problem:
+            self.note(name, problem)
+            self._offer_clip(with_rows, problem)
+            return address
+        return with_rows
+
     def _graded(self, address: Address) -> Address:
         """Return the address with the relevance of some documents changed, as in "4:3,1:0"."""
 
         def read(text: str) -> tuple[Row, ...]:
             rows = [list(row) for row in address.shown_rows]
             for part in text.split(","):
-                place, _, relevance = part.partition(":")
-                ((at,), _) = order_of(place, len(rows))
-                rows[at][1] = relevance
+                number, _, relevance = part.partition(":")
+                rows[place_of(number, len(rows))][1] = relevance
             ranking_of(rows, address.settings.options)
             return tuple(map(tuple, rows))
 
@@ -269,11 +301,12 @@ class _Reader:
         """Return a note on each part that the page does not know."""
         known = ("tab", "step", "guess", "got", "paste", "k", "convention")
         names = {*known, *RANKING, *CHOICES, *OTHERS, *OF_COMPARE}
-        return [
-            Note(f"The address has {name[:40]}, which this page does not know.")
-            for name in self.parameters
-            if name not in names and not name.startswith(OF_OTHERS)
-        ]
+        notes = []
+        for name in self.parameters:
+            if name not in names and not name.startswith(OF_OTHERS):
+                text = f"The address has {name[:40]}, which this page does not know."
+                notes.append(Note(text))
+        return notes
 
 
 def one_of(choices: Iterable[str]) -> Callable[[str], str]:
@@ -290,7 +323,7 @@ def one_of(choices: Iterable[str]) -> Callable[[str], str]:
     return read
 
 
-def of_step(step: str) -> Callable[[str], str]:
+def guess_in(step: str) -> Callable[[str], str]:
     """Return a reader of a guess of a step."""
     return one_of(STEPS[step].choices if step in STEPS else ())
 
@@ -328,13 +361,8 @@ def word_of(name: str) -> Callable[[str], str]:
 
 def _checked_word(name: str, text: str) -> str:
     """Return the base of the logarithm, or a gain, which may be one for each label."""
-    if name == "log_base":
-        try:
-            is_finite = math.isfinite(float(text))
-        except ValueError:
-            is_finite = False
-        if not is_finite:
-            raise ValueError("it must be a number above 1")
+    if name == "log_base" and not is_number(text):
+        raise ValueError("it must be a number above 1")
     Settings().with_word(name, text).check()
     return text
 
@@ -345,6 +373,7 @@ def cells_of(text: str) -> list[str]:
     cells = [cell.strip() for cell in next(csv.reader([first]), [])]
     if others or len(cells) > MOST_DOCUMENTS:
         raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
+    # half of a surrogate pair could not be sent
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 
@@ -363,20 +392,27 @@ def cells_of_size(size: int) -> Callable[[str], list[str]]:
 
 
 def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
-    """Return the places of the ranked documents, and of those that were moved, from "3,1*,2"."""
+    """Return the places of the ranked documents, and of the moved ones, from "3,1*,2"."""
     if text == NOTHING:
         return (), frozenset()
     order, moved = [], set()
     for part in text.split(","):
-        number = part.removesuffix("*")
-        if not number.isascii() or not number.isdigit() or not 1 <= int(number) <= size:
-            raise ValueError(f"{part[:10]!r} is none of the {size} documents")
-        order.append(int(number) - 1)
+        place = place_of(part, size)
+        order.append(place)
         if part.endswith("*"):
-            moved.add(order[-1])
+            moved.add(place)
     if len(set(order)) < len(order):
         raise ValueError("it has a document twice")
     return tuple(order), frozenset(moved)
+
+
+def place_of(part: str, size: int) -> int:
+    """Return the place of a document from its number, which may end in a star."""
+    number = part.removesuffix("*")
+    is_number = number.isascii() and number.isdigit()
+    if not is_number or not 1 <= int(number) <= size:
+        raise ValueError(f"{part[:10]!r} is none of the {size} documents")
+    return int(number) - 1
 
 
 class Choice(NamedTuple):
@@ -390,15 +426,16 @@ class Choice(NamedTuple):
 
 
 def choices_of(
-    address: Address, score: Callable[[str, str], str] | None = None
+    address: Address, score: Callable[[str, str], str] = lambda name, word: ""
 ) -> dict[str, list[Choice]]:
-    """Return the words of each option."""
+    """Return the words of every option, with their scores."""
     choices: dict[str, list[Choice]] = {}
     for name, words in CHOICES.items():
         choices[name] = []
         for word in words:
             is_chosen = word == address.settings.word(name)
-            text = score(name, word) if score else ""
-            link = address.set(name, word)
-            choices[name].append(Choice(word, said(name, word), link, is_chosen, text))
+            choice = Choice(
+                word, said(name, word), address.set(name, word), is_chosen, score(name, word)
+            )
+            choices[name].append(choice)
     return choices

@@ -72,8 +72,11 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
         kind, default = OTHERS.get(name, (Literal["", *option.words], ""))
         words = "; ".join(f"{word}: {about}" for word, about in option.words.items())
         about = ": ".join(filter(None, [option.meaning, words])).replace("`", "")
-        about += '; or of labels, such as "relevant=3,no=0"' * (name == "gain")
-        options[name] = kind, default, f'{about}; "": as the convention' if default == "" else about
+        if name == "gain":
+            about = f'{about}; or of labels, such as "relevant=3,no=0"'
+        if default == "":
+            about = f'{about}; "": as the convention'
+        options[name] = kind, default, about
     return options | {"per_query": (bool, False, "whether the answer also has every query")}
 
 
@@ -87,11 +90,12 @@ NOT_HERE |= {name: CALLED[name] for name in ("None", "document_ids")} | dict.fro
 
 def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `compute` for a program's arguments; if empty, the convention's."""
-    options = {"k": cutoffs_of(str(k or ""))} | {
-        name: each for name, each in words.items() if each != ""
-    }
-    if isinstance(gain := options.get("gain"), str):
-        options |= option_of("gain", gain)
+    options: dict[str, Any] = {"k": cutoffs_of(str(k or ""))}
+    for name, word in words.items():
+        if word != "":
+            options[name] = word
+    if isinstance(options.get("gain"), str):
+        options |= option_of("gain", options["gain"])
     with suppress(ValueError, TypeError):  # other words are for the metric to accept or to refuse
         options |= option_of("zero_division", options.get("zero_division", "other"))
     ndcg.signature(**options)
@@ -104,41 +108,45 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
     An agent gets the text of JSON, a client its values.
 
     Args:
-        function: a function of its own parameters, the options of `compute`, and whether every
-            query is wanted.
-        names: the names of its parameters for those of the metric that errors may name.
+        function: a function of some inputs, the options of `compute`, and whether every query is
+            wanted.
+        names: the names of its inputs for the arguments of the metric that errors may name.
     """
-    *own, _, _ = inspect.signature(function).parameters.values()
+    *inputs, _, _ = inspect.signature(function).parameters.values()
     renamed = tables.renamed(names)
 
     def words_of_api(said: str, name: str, *values: Any) -> str:
-        called: str = (
-            NOT_HERE[name].format(said) if name in NOT_HERE else renamed(said, name, *values)
-        )
+        if name in NOT_HERE:
+            return NOT_HERE[name].format(said)
+        called: str = renamed(said, name, *values)
         return called
 
     def answer(*values: Any) -> Any:
-        *given, request = values
-        words = dict(zip(OPTIONS, given[len(own) :], strict=True))
+        given, request = values[: len(inputs)], values[-1]
+        words = dict(zip(OPTIONS, values[len(inputs) : -1], strict=True))
+        per_query = words.pop("per_query")
         try:
-            options = options_of_words(words.pop("k"), words | {"per_query": ""})
-            found = function(*given[: len(own)], options, words["per_query"])
+            options = options_of_words(words.pop("k"), words)
+            result = function(*given, options, per_query)
         except (ValueError, TypeError) as problem:
             raise gr.Error(tables.worded(problem, words_of_api)[:500]) from None
-        # notes and errors in the answer, too, are texts that have words of their own
+        # notes and errors in the answer, too, name options as Python does
         notes = orjson.OPT_PASSTHROUGH_SUBCLASS
-        text = orjson.dumps(found, lambda note: tables.worded(note, words_of_api), notes).decode()
-        return text if request.headers.get("x-gradio-user") == "mcp" else orjson.loads(text)
+        text = orjson.dumps(result, lambda note: tables.worded(note, words_of_api), notes).decode()
+        if request.headers.get("x-gradio-user") == "mcp":
+            return text
+        return orjson.loads(text)
 
-    options = [_parameter(name, kind, default) for name, (kind, default, _) in OPTIONS.items()]
-    parameters = [*own, *options, _parameter("request", gr.Request, None)]
+    # Gradio reads the parameters from the signature, and their descriptions from the docstring
+    parameters = list(inputs)
+    described = [f"    {parameter.name}: {ABOUT[parameter.name]}" for parameter in inputs]
+    for name, (kind, default, about) in OPTIONS.items():
+        parameters.append(_parameter(name, kind, default))
+        described.append(f"    {name}: {about}")
+    parameters.append(_parameter("request", gr.Request, None))
     answer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    answer.__annotations__ = {each.name: each.annotation for each in parameters}
-    about = {each.name: ABOUT[each.name] for each in own} | {
-        name: about for name, (_, _, about) in OPTIONS.items()
-    }
-    described = "\n".join(f"    {name}: {text}" for name, text in about.items())
-    answer.__doc__ = f"{inspect.getdoc(function)}\n\nArgs:\n{described}"
+    answer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    answer.__doc__ = "\n".join([f"{inspect.getdoc(function)}\n\nArgs:", *described])
     answer.__name__ = function.__name__
     return answer
 
@@ -158,7 +166,7 @@ def score(
     """
     for name, side in (("predictions", predictions), ("references", references)):
         # never accept server paths
-        if not isinstance(side, list) or not all(isinstance(each, list) for each in side):
+        if not isinstance(side, list) or not all(isinstance(query, list) for query in side):
             raise ValueError(f"{name} must be a list of one list per query")
         try:
             check_size(side)
@@ -170,8 +178,10 @@ def score(
                 problem = f"{value!r:.40} is not a number; give a number or null"
                 raise ValueError(f"predictions: query {query}: {problem}")
     given = {"predictions": predictions, "references": references, **options}
-    found = {**ndcg.compute(**given), "signature": ndcg.signature(**options)}
-    return found | ({"queries": ndcg.compute(**given, use_aggregator=False)} if per_query else {})
+    result = {**ndcg.compute(**given), "signature": ndcg.signature(**options)}
+    if per_query:
+        result["queries"] = ndcg.compute(**given, use_aggregator=False)
+    return result
 
 
 def score_run(run: str, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
@@ -188,7 +198,7 @@ def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) ->
     """
     named = name_runs(runs)
     judged = read_given("qrels", qrels, "qrels", options)
-    read = {name: read_given(f"runs: {name}", each, "run", options) for name, each in named.items()}
+    read = {name: read_given(f"runs: {name}", run, "run", options) for name, run in named.items()}
     return _answer(compare_runs(read, judged, options), per_query)
 
 
@@ -206,7 +216,7 @@ def explain(
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by their names: those given, those of their files, or their positions."""
+    """Return runs by their names: as given, by their files, or by their positions."""
     if not isinstance(runs, (list, dict)) or is_file_obj_with_meta(runs):
         raise ValueError(
             f"runs must be a list of runs, or map their names to them; got {type(runs).__name__}"
@@ -215,10 +225,12 @@ def name_runs(runs: Any) -> dict[str, Any]:
         raise ValueError(f"runs must be 2 to {RUNS}; got {len(runs)}")
     if isinstance(runs, dict):
         return runs
-    paths = [
-        run["path"] if is_file_obj_with_meta(run) else f"run {number}"
-        for number, run in enumerate(runs, 1)
-    ]
+    paths = []
+    for number, run in enumerate(runs, 1):
+        path = f"run {number}"
+        if is_file_obj_with_meta(run):
+            path = run["path"]
+        paths.append(path)
     return dict(zip(run_names(paths), runs, strict=True))
 
 
@@ -237,16 +249,21 @@ def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "text"
         try:
-            coded = given.startswith("data:") and ";base64," in given[:200]
-            path.write_bytes(base64.b64decode(given.partition(",")[2]) if coded else given.encode())
+            content = given.encode()
+            if given.startswith("data:") and ";base64," in given[:200]:
+                content = base64.b64decode(given.partition(",")[2])
+            path.write_bytes(content)
             return read_upload(str(path), kind, options)
         except ValueError as problem:
             raise tables.within(problem, name, instead_of=tables.place_of_file("text")) from None
 
 
-def _answer(found: Any, per_query: bool) -> dict[str, Any]:
+def _answer(report: Any, per_query: bool) -> dict[str, Any]:
     """Return a report or a comparison in JSON types."""
-    return {name: each for name, each in found.to_dict().items() if per_query or name != "queries"}
+    answer: dict[str, Any] = report.to_dict()
+    if not per_query:
+        answer.pop("queries", None)
+    return answer
 
 
 FUNCTIONS = {
@@ -266,21 +283,18 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
         return JSONResponse(
             {"detail": f"there is no function {name[:40]!r}; call {', '.join(FUNCTIONS)}"}, 404
         )
-    given, parameters = (
-        await request.json(),
-        {each[0]: each for each in get_function_params(FUNCTIONS[name])},
-    )
-    said = [f"unknown parameter {each[:40]!r}" for each in given if each not in parameters]
-    said += [
-        f"{each} is missing"
-        for each, (_, has_default, *_) in parameters.items()
-        if not has_default | (each in given)
+    given = await request.json()
+    parameters = get_function_params(FUNCTIONS[name])
+    names = [parameter for parameter, *_ in parameters]
+    needed = [parameter for parameter, has_default, *_ in parameters if not has_default]
+    faults = [
+        f"unknown parameter {parameter[:40]!r}" for parameter in given if parameter not in names
     ]
-    if not said:
+    faults += [f"{parameter} is missing" for parameter in needed if parameter not in given]
+    if not faults:
         raise problem
-    return JSONResponse(
-        {"detail": f"{name}: {'; '.join(said)}; its parameters are {', '.join(parameters)}"}, 422
-    )
+    detail = f"{name}: {'; '.join(faults)}; its parameters are {', '.join(names)}"
+    return JSONResponse({"detail": detail}, 422)
 
 
 ERROR_HANDLERS = dict.fromkeys((TypeError, KeyError, FnIndexInferError), answer_wrong_call)
@@ -301,16 +315,11 @@ def parameter_fields(function: Handler) -> list[Api]:
 
     `gr.api` would leave out what they mean.
     """
-    about = get_function_description(function)[1]
-    return [
-        Api(
-            default,
-            {
-                **python_type_to_json_schema(kind),
-                "description": about[name],
-                "additional_description": about[name],
-            },
-            name,
-        )
-        for name, _, default, kind in get_function_params(function)
-    ]
+    _, about, *_ = get_function_description(function)
+    fields = []
+    for name, _, default, kind in get_function_params(function):
+        schema = python_type_to_json_schema(kind)
+        # agents are shown the first of the two, clients the second
+        schema |= {"description": about[name], "additional_description": about[name]}
+        fields.append(Api(default, schema, name))
+    return fields

@@ -29,7 +29,8 @@ def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
     """Read a batch from an uploaded file."""
     with named(path):
         text = text_of(path).strip()
-        lists = _values(text) if text.startswith(("{", "[")) else _columns(text)
+        is_csv = not text.startswith(("{", "["))
+        lists = _columns(text) if is_csv else _values(text)
         for name in NAMES[:2]:
             if name not in lists:
                 raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
@@ -47,21 +48,23 @@ def _values(text: str) -> dict[str, Any]:
     """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
     try:
         value, end = json.JSONDecoder().raw_decode(text)
-        values = [value, *([json.loads(text[end:])] if text[end:].strip() else [])]
+        if text[end:].strip():
+            value = (value, json.loads(text[end:]))
     except json.JSONDecodeError as error:
-        values = [_literal(text, error)]
-    if len(values) == 1 and isinstance(values[0], tuple):  # [..], [..] in Python
-        values = list(values[0])
-    if len(values) == 2:
-        return dict(zip(NAMES, values, strict=False))
-    if not isinstance(values[0], dict):
+        value = _literal(text, error)  # of [..], [..] in Python, a tuple
+    if isinstance(value, tuple) and len(value) == 2:
+        return dict(zip(NAMES, value, strict=False))
+    if isinstance(value, tuple) and value:
+        value = value[0]
+    if not isinstance(value, dict):
         raise ValueError("has no predictions; it needs predictions and references")
-    return values[0]
+    return value
 
 
 def _literal(text: str, error: json.JSONDecodeError) -> Any:
     """Return a value in Python; or raise the error of JSON."""
     try:
+        # so that two values on two lines are a pair
         return ast.literal_eval(", ".join(text.splitlines()))
     except (SyntaxError, ValueError, MemoryError):
         raise error from None
@@ -126,7 +129,7 @@ def _check_equal(predictions: Mapping[str, Any], references: Mapping[str, Any]) 
 
 
 def _mappings(queries: Mapping[str, Any]) -> Mappings:
-    """Return the values of documents by query and document; those of a list are called d1, d2."""
+    """Return the values of documents by query and document; in a list they are called d1, d2."""
     mappings: Mappings = {}
     for query, documents in queries.items():
         if isinstance(documents, Sequence) and not isinstance(documents, str):

@@ -9,7 +9,7 @@ from .reading import text_of
 VALUES = {"run": "score", "judgments": "relevance"}  # of a document, by the role of a file
 ROLES = ("query", "document", "value")
 ROWS = 3  # that are shown
-Chosen = dict[str, dict[str, str | None]]  # the column of each role by file; None if it has none
+Chosen = dict[str, dict[str, str | None]]  # columns by file and role; None where there is none
 
 
 class Column(NamedTuple):
@@ -39,13 +39,16 @@ def read_columns(text: str) -> Chosen:
         chosen = json.loads(text or "{}")
     except ValueError:
         raise ValueError("it must be JSON") from None
-    files = chosen.values() if isinstance(chosen, dict) else [None]
-    for roles in files:
-        if not isinstance(roles, dict) or not set(roles) <= set(ROLES):
-            raise ValueError("it must have the columns of files by their roles")
-        if not all(column is None or isinstance(column, str) for column in roles.values()):
+    if not isinstance(chosen, dict) or not all(map(_has_roles, chosen.values())):
+        raise ValueError("it must have the columns of files by their roles")
+    for roles in chosen.values():
+        if not all(isinstance(column, str | None) for column in roles.values()):
             raise ValueError("it must have the names of columns")
-    return dict(chosen)
+    return chosen
+
+
+def _has_roles(file: Any) -> bool:
+    return isinstance(file, dict) and file.keys() <= set(ROLES)
 
 
 def with_column(text: str, file: str, role: str, column: str | None) -> str:
@@ -59,8 +62,9 @@ def with_column(text: str, file: str, role: str, column: str | None) -> str:
 
 def fields_of(text: str, file: str, kind: str) -> dict[str, str | None] | None:
     """Return the argument `fields` for a file that is read as a run or as judgments."""
-    roles = read_columns(text).get(file, {})
-    fields = {VALUES[kind] if role == "value" else role: roles[role] for role in roles}
+    fields = dict(read_columns(text).get(file, {}))
+    if "value" in fields:
+        fields[VALUES[kind]] = fields.pop("value")
     return fields or None
 
 
@@ -87,7 +91,9 @@ def _first_rows(path: str, names: list[str]) -> list[list[str]]:
         lines = text_of(path).splitlines()[: ROWS + 1]
     except ValueError:
         return []
-    delimiter = max("\t;,", key=lines[0].count) if lines else ","
+    if not lines:
+        return []
+    delimiter = max("\t;,", key=lines[0].count)
     rows = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
     if not rows or [name.strip() for name in rows[0]] != names:
         return []

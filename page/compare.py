@@ -1,5 +1,6 @@
 """The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -13,7 +14,15 @@ from .html import csv_address, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
 from .settings import CONVENTIONS, LABELS, SIDES, in_words
-from .standings import Remark, Standing, listed, missing_remarks, rows_of, tie_remarks
+from .standings import (
+    Remark,
+    Standing,
+    chosen_of,
+    listed,
+    missing_remarks,
+    rows_of,
+    tie_remarks,
+)
 
 TITLE = "nDCG: which run is better?"
 SERIOUS = (
@@ -23,7 +32,7 @@ SERIOUS = (
 )  # notes to warn of
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
 SMALL = 20_000  # rows in all runs up to which the strips of libraries are drawn unasked
-LARGE = 200_000  # rows up to which those of all runs are drawn
+LARGE = 200_000  # rows up to which they are drawn for all runs
 
 
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
@@ -57,12 +66,10 @@ def _results(address: Address, results: Results, notes: list[Note]) -> dict[str,
     standing = Standing.of(results.scores, results.pairs, address.chosen)
     sorts = sorts_of(standing, results)
     notes += unknown_choices(address, results, sorts)
-    sort = address.chosen.get("sort", "")
-    if sort not in sorts:
-        sort = next(iter(sorts))
+    sort = chosen_of(address.chosen, "sort", sorts)
     rows, axis = rows_of(standing)
     query, other = opened(address, standing, results, sort)
-    report = results.found[0]
+    report = results.reports[0]
     return {
         "standing": standing,
         "rows": rows,
@@ -73,11 +80,11 @@ def _results(address: Address, results: Results, notes: list[Note]) -> dict[str,
         "sorts": sorts,
         "pair": rankings_of(address, standing, results, query, other),
         "strips": strips_of(address, results, standing),
-        "tables": [table for each in results.found for table in each.tables()],
+        "tables": [table for report in results.reports for table in report.tables()],
         "audit": (AUDIT, audit_of(results, standing)),
         "report_notes": [in_words(remark, SIDES) for remark in report.remarks()],
         "markdown": "\n\n".join(
-            [standing.headline(), *(each.to_markdown() for each in results.found)]
+            [standing.headline(), *(report.to_markdown() for report in results.reports)]
         ),
         "latex": report.to_latex() if results.pairs else "",
         "signature": report.signature,
@@ -96,10 +103,8 @@ def unknown_files(address: Address, results: Results) -> list[Note]:
     for role in ("judgments", "groups"):
         name = address.chosen.get(role, "")
         if name and name not in names:
-            says = (
-                f"The address has {role}={name[:40]}, but the files are {listed(names, 'files')}."
-            )
-            notes.append(Note(says))
+            there = f"the files are {listed(names, 'files')}"
+            notes.append(Note(f"The address has {role}={name[:40]}, but {there}."))
     return notes
 
 
@@ -124,26 +129,25 @@ def unknown_choices(address: Address, results: Results, sorts: Mapping[str, str]
 
 def opened(address: Address, standing: Standing, results: Results, sort: str) -> tuple[str, str]:
     """Return the query that is open, and the run beside the base; else the first of the grid."""
-    chosen = address.chosen
     others = [run for run in standing.scores if run != standing.base]
-    query = chosen.get("query", "")
     grid = grid_of(standing, results, sort, "", "", every=True)
-    rows = {row.query: row for row in grid.first}
-    if query not in rows:
-        query = next(iter(rows))
-    other = chosen.get("other", "")
+    best_others = {row.query: row.other for row in grid.first}
+    query = chosen_of(address.chosen, "query", best_others)
+    # that of the standing is best over all queries; here it is the best of this query
+    other = address.chosen.get("other", "")
     if other not in others:
-        other = rows[query].other
+        other = best_others[query]
     return query, other
 
 
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:
     """Return what may be wrong with the files or with what they seem to show."""
     there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
-    notes = dict.fromkeys(note for each in results.found for note in each.notes)
-    serious = [
-        Remark(in_words(note, SIDES)) for note in notes if any(word in note for word in SERIOUS)
-    ]
+    notes = dict.fromkeys(note for report in results.reports for note in report.notes)
+    serious = []
+    for note in notes:
+        if any(word in note for word in SERIOUS):
+            serious.append(Remark(in_words(note, SIDES)))
     same = [Remark(f"{run} and {first} are the same run.") for run, first in results.same.items()]
     missing = missing_remarks(results.missing, address.settings.word("missing"))
     return [*serious, *same, *missing, *tie_remarks(standing.scores, there, standing.measure)]
@@ -153,34 +157,38 @@ def rankings_of(
     address: Address, standing: Standing, results: Results, query: str, other: str
 ) -> Pair:
     """Return the rankings of a query by the base and another run, at the cutoff of the measure."""
-    names = [standing.base, *([other] if other else [])]
+    names = [run for run in (standing.base, other) if run]
     contents = contents_of(address, names)
-    cutoff = standing.measure.partition("@")[2]
-    options = {**address.settings.options, "k": [int(cutoff) if cutoff else None]}
-    runs = {name: contents.runs[name] for name in names}
+    # "nDCG" alone counts the whole list
+    cutoff = None
+    if "@" in standing.measure:
+        cutoff = int(standing.measure.partition("@")[2])
+    options = {**address.settings.options, "k": [cutoff]}
     place = results.queries.index(query)
-    values = {name: float(results.values[standing.measure, name][place]) for name in names}
-    links = {}
-    for name, run in runs.items():
-        ranking = ranking_in(run, contents.judgments, query, options)
+    runs, values, links = {}, {}, {}
+    for name in names:
+        runs[name] = contents.runs[name]
+        values[name] = float(results.values[standing.measure, name][place])
+        ranking = ranking_in(runs[name], contents.judgments, query, options)
         links[name] = _link(address, ranking)
     return pair_of(query, runs, contents.judgments, options, values, links)
 
 
 def _link(address: Address, ranking: Ranking) -> str:
     """Return a link to a ranking in Understand; empty if it is too long for an address."""
-    rows = tuple(
-        (document.name, _cell(document.relevance), _cell(document.score))
-        for document in ranking.documents
-    )
-    link = Address(settings=address.settings, rows=rows).link()
+    rows = []
+    for name, relevance, score in ranking.documents:
+        rows.append((name, _cell(relevance), _cell(score)))
+    link = Address(settings=address.settings, rows=tuple(rows)).link()
     return link if len(link) <= LONGEST else ""
 
 
 def _cell(value: float | str | None) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else f"{value!r}".removesuffix(".0")
+    if isinstance(value, str):
+        return value
+    return repr(value).removesuffix(".0")
 
 
 def strips_of(address: Address, results: Results, standing: Standing) -> list[Libraries]:
@@ -189,15 +197,20 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[Li
     Whose score a paper's may be takes far longer: of many rows, the base alone is searched.
     """
     rows = sum(documents for documents, _, _ in results.audit.values())
-    if rows > SMALL and not address.got and not address.chosen.get("libraries"):
+    is_asked = address.got or address.chosen.get("libraries")
+    if rows > SMALL and not is_asked:
         return []
-    key = key_of(address)
-    with_got = f"{key}&got={quote(address.got)}"
+    drawn = searched = list(standing.scores)
+    if rows > SMALL:
+        searched = [standing.base]
+    if rows > LARGE:
+        drawn = [standing.base]
     strips = []
-    for name in standing.scores:
-        is_searched = rows <= SMALL or name == standing.base
-        if rows <= LARGE or name == standing.base:
-            strips.append(_libraries_at(with_got if is_searched else key, name))
+    for name in drawn:
+        query = key_of(address)
+        if name in searched:
+            query = f"{query}&got={quote(address.got)}"
+        strips.append(_libraries_at(query, name))
     return strips
 
 
@@ -230,8 +243,12 @@ def summary_of(results: Results) -> tuple[list[str], list[list[Any]]]:
         for measure, score in scores.items():
             records.append({"run": run, "measure": measure, **score._asdict()})
     records += [pair._asdict() for pair in results.pairs]
-    header = list(dict.fromkeys(name for record in records for name in record))
-    return header, [[_filled(record.get(name)) for name in header] for record in records]
+    # pairs have other figures than means; what a record lacks is left empty
+    header = list(dict.fromkeys(itertools.chain(*records)))
+    rows = []
+    for record in records:
+        rows.append([_filled(record.get(name)) for name in header])
+    return header, rows
 
 
 def _filled(value: Any) -> Any:
@@ -241,10 +258,8 @@ def _filled(value: Any) -> Any:
 
 def values_of(results: Results) -> tuple[list[str], list[list[Any]]]:
     """Return the value of each query in each run, as a header and rows."""
-    header = ["query", *(f"{run} {measure}" for measure, run in results.values)]
-    columns = [column.tolist() for column in results.values.values()]
-    rows = [
-        [query, *(_filled(column[at]) for column in columns)]
-        for at, query in enumerate(results.queries)
-    ]
-    return header, rows
+    header, columns = ["query"], [list(results.queries)]
+    for (measure, run), column in results.values.items():
+        header.append(f"{run} {measure}")
+        columns.append([_filled(value) for value in column.tolist()])
+    return header, [list(row) for row in zip(*columns, strict=True)]

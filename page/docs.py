@@ -24,8 +24,8 @@ def file_of(path: str) -> Path | None:
     if not file.is_relative_to(ROOT) or file.suffix not in SUFFIXES or not file.is_file():
         return None
     first, *others = file.relative_to(ROOT).parts
-    is_document = first in FOLDERS if others else first in FILES
-    return file if is_document else None
+    documents = FOLDERS if others else FILES
+    return file if first in documents else None
 
 
 def html_of(file: Path, home: str) -> Markup:
@@ -57,4 +57,6 @@ def _anchor(heading: str, names: dict[str, int]) -> str:
     name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
     count = names.get(name, 0)
     names[name] = count + 1
-    return f"{name}-{count}" if count else name
+    if count:
+        return f"{name}-{count}"
+    return name

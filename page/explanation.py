@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from .metric import ndcg, tables
 from .paste import DECIMAL_COMMA
 from .picture import Strip, strip_of
-from .settings import Settings, gains_by_label, in_words
+from .settings import OTHERS, Settings, gains_by_label, in_words, largest_cutoff, option_of
 
 WITHOUT_DIGITS = re.compile(r"\s*([01])\.?\s*(@.*)?")
 # above 1, but rather a DCG than a percentage
@@ -47,8 +47,9 @@ def libraries(
     except ValueError as problem:
         answer = Answer(in_words(problem, names), is_fault=True)
         explanation = explanation_of(given, None, options)
-    strip = strip_of(explanation.scores)
-    place = 0.0 if explanation.got is None else strip.scale.place(explanation.got)
+    strip, place = strip_of(explanation.scores), 0.0
+    if explanation.got is not None:
+        place = strip.scale.place(explanation.got)
     return Libraries(name, explanation.measure, strip, explanation.got, place, answer)
 
 
@@ -89,15 +90,16 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         several = "an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10"
         raise tables.InputError(f"{tables.mark('got')} must be {several}; got {got[:40]!r}")
-    usual = {"log_base": 2, "duplicates": "raise", "judged_only": False}
-    usual["score_order"] = "descending"
-    known = {
-        name: options[name] for name, value in usual.items() if options.get(name, value) != value
-    }
+    # what no convention sets is part of the question; its usual values go without saying
+    known = {}
+    for name, word in OTHERS.items():
+        (usual,) = option_of(name, word).values()
+        if options.get(name, usual) != usual:
+            known[name] = options[name]
     if gains_by_label(options):
         known["gain"] = options["gain"]
     if not _has_cutoffs(got):
-        known["k"] = _largest(options["k"])
+        known["k"] = largest_cutoff(options["k"])
     return ndcg.explain(**given, **known, got=got)
 
 
@@ -105,7 +107,3 @@ def _has_cutoffs(got: Any) -> bool:
     if isinstance(got, str):
         return "@" in got
     return isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)
-
-
-def _largest(cutoffs: list[int | None]) -> int | None:
-    return None if None in cutoffs else max(k for k in cutoffs if k is not None)

@@ -9,7 +9,7 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -22,7 +22,7 @@ from .columns import VALUES, Columns, columns_of, fields_of
 from .html import sentence
 from .metric import tables
 from .paste import ids_as_run
-from .reading import Mappings, read_groups, read_upload
+from .reading import Mappings, printable, read_groups, read_upload
 from .settings import SIDES, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
@@ -75,7 +75,7 @@ class Contents(NamedTuple):
 def keep(
     files: Iterable[tuple[str, BinaryIO]], text: str, before: str = "", without: str = ""
 ) -> str:
-    """Keep uploaded files and a pasted text beside those of a set before; return the new set.
+    """Keep uploaded files and a pasted text beside an earlier set; return the new set.
 
     Raises:
         ValueError: there are too many files, or they are too large.
@@ -88,6 +88,7 @@ def keep(
     try:
         for path in paths_of(before):
             if path.name != without:
+                # without a copy, since a file that is kept never changes
                 os.link(path, new / path.name)
         if text.strip():
             (new / _free_name(new, f"{PASTED}.txt")).write_bytes(_text_bytes(text))
@@ -118,11 +119,12 @@ def _forget(folder: Path) -> None:
 
 def _free_name(folder: Path, name: str) -> str:
     """Return the name of a file as its user wrote it, unless another file has it."""
-    plain = "".join(letter if letter.isprintable() else "\ufffd" for letter in Path(name).name)
-    stem, dot, suffix = plain[-200:].partition(".")
+    # a file system takes 255 bytes; of a longer name, the ending says what the file is
+    end = printable(Path(name).name).encode()[-200:].decode(errors="ignore")
+    stem, dot, suffix = end.partition(".")
     names = [f"{stem}{dot}{suffix}"]
     names += [f"{stem} ({number}){dot}{suffix}" for number in range(2, MOST_FILES + 3)]
-    return next(each for each in names if each and not (folder / each).exists())
+    return next(name for name in names if name and not (folder / name).exists())
 
 
 def _check(folder: Path) -> None:
@@ -159,6 +161,7 @@ def contents_of(address: Address, only: Collection[str] | None = None) -> Conten
             rows += count
             _check_rows(rows)
         except ValueError as problem:
+            # the others are compared all the same
             checked = _at_fault(file, problem)
         contents = contents._replace(files=(*contents.files, checked))
     return contents
@@ -170,14 +173,15 @@ def are_samples(address: Address) -> bool:
 
 
 def files_of(address: Address) -> list[File]:
-    """Return the files of an address, or the samples, each with its role."""
+    """Return the files of an address, or the samples, with their roles."""
     paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
     roles = roles_of(tuple(map(str, paths)), address.chosen)
     files = [File(path.name, str(path), roles[path.name]) for path in paths]
-    of_runs = [file.name for file in files if file.role in ("run", "batch")]
-    names = dict(zip(of_runs, run_names(of_runs), strict=True))
-    begin = common_beginning(list(names.values()))
-    return [file._replace(run=names.get(file.name, "").removeprefix(begin)) for file in files]
+    runs = [file.name for file in files if file.role in ("run", "batch")]
+    names = run_names(runs)
+    begin = common_beginning(names)
+    short = {run: name.removeprefix(begin) for run, name in zip(runs, names, strict=True)}
+    return [file._replace(run=short.get(file.name, "")) for file in files]
 
 
 def _check_rows(rows: int) -> None:
@@ -186,7 +190,7 @@ def _check_rows(rows: int) -> None:
 
 
 def _with_file(contents: Contents, file: File, address: Address) -> tuple[Contents, int]:
-    """Return contents with those of one more file, and its number of rows."""
+    """Return contents with one more file, and its number of rows."""
     options = address.settings.drawn
     if file.role == "groups":
         return contents._replace(groups=read_groups(file.path)), 0
@@ -226,14 +230,15 @@ def offer_of(problem: ValueError) -> tuple[str, str, str] | None:
 
 
 def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the role of each file, as it is chosen or as it can be read."""
+    """Return the roles of files, as they are chosen or as they can be read."""
     names = {Path(path).name: path for path in paths}
     roles = dict.fromkeys(names, "run")
     can_be = {name: possible_roles(path) for name, path in names.items()}
     for name, possible in can_be.items():
-        if possible == ("batch",) or possible == ("groups",):
+        if possible in (("batch",), ("groups",)):
             roles[name] = possible[0]
     judgments = chosen.get("judgments", "")
+    # nothing is chosen, or a file that was removed
     if judgments not in names:
         judgments = _judgments_among(can_be)
     if judgments:
@@ -245,57 +250,57 @@ def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
 
 def _judgments_among(can_be: Mapping[str, Sequence[str]]) -> str:
     """Return the file that is most likely the judgments; none if files have both sides."""
-    if any(possible == ("batch",) for possible in can_be.values()):
+    if ("batch",) in can_be.values():
         return ""
-    ranked = sorted(
-        can_be,
-        key=lambda name: (
-            "judgments" in can_be[name] and "run" not in can_be[name],
-            SAYS_JUDGMENTS.search(name) is not None,
-            "judgments" in can_be[name],
-        ),
-    )
-    best = ranked[-1]
-    is_alone = len(ranked) < 2 and "run" in can_be[best]
-    is_likely = "judgments" in can_be[best] or SAYS_JUDGMENTS.search(best) is not None
-    return best if is_likely and not is_alone else ""
+    # a file that can hold nothing else goes before one that only says so in its name
+    signs = {}
+    for name, possible in can_be.items():
+        is_readable = "judgments" in possible
+        says_so = SAYS_JUDGMENTS.search(name) is not None
+        signs[name] = (is_readable and "run" not in possible, says_so, is_readable)
+    best = sorted(signs, key=signs.__getitem__)[-1]
+    if not any(signs[best]):
+        return ""
+    # a file alone that may be a run waits for its judgments
+    if len(can_be) == 1 and "run" in can_be[best]:
+        return ""
+    return best
 
 
 @lru_cache(maxsize=1000)  # the files of a set never change
 def possible_roles(path: str) -> tuple[str, ...]:
     """Return what a file can be read as."""
-    readers = {
-        "batch": lambda: read_batch(path, {}),
-        "judgments": lambda: read_upload(path, "qrels", {}),
-        "run": lambda: read_upload(path, "run", {"duplicates": "best"}),
-        "groups": lambda: read_groups(path),
-    }
+    if _can_be_read("batch", lambda: read_batch(path, {})):
+        return ("batch",)
     possible = []
-    for role, read in readers.items():
-        try:
-            read()
-        except ValueError as problem:
-            # such as a negative relevance: the file is one of this role, for other settings
-            if not _is_readable(problem, role):
-                continue
-        possible.append(role)
-        if role == "batch":
-            break
-    if len(possible) > 1 and "groups" in possible:
-        possible.remove("groups")
+    if _can_be_read("judgments", lambda: read_upload(path, "qrels", {})):
+        possible.append("judgments")
+    if _can_be_read("run", lambda: read_upload(path, "run", {"duplicates": "best"})):
+        possible.append("run")
+    # any two columns can be groups, so other roles go first
+    if not possible and _can_be_read("groups", lambda: read_groups(path)):
+        possible.append("groups")
     return tuple(possible)
 
 
-def _is_readable(problem: ValueError, role: str) -> bool:
-    """Return whether a file can be read in a role once the reader has chosen something."""
-    if isinstance(problem, tables.UnknownFieldError):
+def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
+    """Return whether a file can be read in a role, perhaps after the reader has chosen something.
+
+    A negative relevance, for example, needs another setting, but the file holds judgments.
+    """
+    try:
+        read()
+    except tables.UnknownFieldError as problem:
         return VALUES.get(role) in problem.chosen
-    names = problem.options if isinstance(problem, tables.InputError) else []
-    return bool({*names} & {*OFFERS, "gain"})
+    except tables.InputError as problem:
+        return not {*OFFERS, "gain"}.isdisjoint(problem.options)
+    except ValueError:
+        return False
+    return True
 
 
 def run_names(files: Sequence[str]) -> list[str]:
-    """Return a name for the run of each file, each its own.
+    """Return a name for the run of each file, no two alike.
 
     >>> run_names(["bm25.run", "bm25.csv", "dense.jsonl.gz", "v1.2"])
     ['bm25', 'bm25 (2)', 'dense', 'v1.2']
@@ -311,7 +316,7 @@ def run_names(files: Sequence[str]) -> list[str]:
 
 
 def common_beginning(names: Sequence[str]) -> str:
-    """Return what long names begin with, up to a place at which a word of each remains.
+    """Return what long names begin with, up to a place after which all have a word.
 
     >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"])
     'trec-dl-2019-bm25-'
@@ -321,10 +326,10 @@ def common_beginning(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     fitting = ""
-    for mark in re.finditer(r"[-_. ]", names[0]):
-        begin = names[0][: mark.end()]
-        rests = [name.removeprefix(begin) for name in names if name.startswith(begin)]
-        is_common = len(rests) == len(names) and all(re.search(r"[^\W\d_]", rest) for rest in rests)
-        if is_common and len(begin) >= LONG_BEGINNING:
+    begins = [names[0][: mark.end()] for mark in re.finditer(r"[-_. ]", names[0])]
+    for begin in begins:
+        is_common = all(name.startswith(begin) for name in names)
+        leaves_words = all(re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+        if len(begin) >= LONG_BEGINNING and is_common and leaves_words:
             fitting = begin
     return fitting

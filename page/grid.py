@@ -1,14 +1,15 @@
 """The queries of several runs as a grid, and two rankings of a query side by side."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .html import number
+from .html import number, number_or, some
 from .picture import Drawing, Entry, Line, entries_of, label_names, lines_between
-from .ranking import Document, Ranking, steps_of
+from .ranking import Document, Ranking, Step, by_rank, steps_of
 from .reading import Mappings
 from .results import Results
 from .standings import Standing
@@ -50,7 +51,7 @@ class Grid(NamedTuple):
 
 
 def sorts_of(standing: Standing, results: Results) -> dict[str, str]:
-    """Return the orders of the grid, each with its name."""
+    """Return the orders of the grid with their names."""
     sorts = {"loses": f"Where {standing.base} loses", "weakest": "Its weakest"}
     if len(standing.scores) < 2:
         del sorts["loses"]
@@ -62,49 +63,52 @@ def sorts_of(standing: Standing, results: Results) -> dict[str, str]:
 def grid_of(
     standing: Standing, results: Results, sort: str, query: str, other: str, *, every: bool
 ) -> Grid:
-    """Return the queries by runs, in an order; `query` and `other` are those that are open."""
+    """Return the queries by runs, in an order; `query` and `other` are open."""
     runs = list(standing.scores)
     values = np.array([results.values[standing.measure, run] for run in runs])
     base = runs.index(standing.base)
-    highest = np.nanmax(np.where(np.isnan(values), -np.inf, values), axis=0)
-    losses = highest - values[base]
-    order = _order(sort, values[base], losses, results)
+    highest = np.nanmax(_comparable(values), axis=0)
     distances = highest - values
     longest = float(np.nanmax(distances, initial=0.0))
+    # a query that is skipped has no distance, and no color
+    shades = np.nan_to_num(distances / (longest or 1.0))
+    order = _order(sort, values[base], distances[base], results)
 
-    def row(at: int) -> GridRow:
-        name = results.queries[at]
+    def row(place: int) -> GridRow:
+        name = results.queries[place]
         cells = []
-        for run, value, distance in zip(runs, values[:, at], distances[:, at], strict=True):
-            is_open = name == query and run in (standing.base, other)
+        for at, run in enumerate(runs):
+            text = number_or(values[at, place], "–")
+            is_best = distances[at, place] == 0
             is_missing = name in results.missing[run]
-            text = "–" if math.isnan(value) else number(value)
-            shade = 0.0 if math.isnan(distance) or not longest else distance / longest
-            cells.append(Cell(run, text, shade, distance == 0, is_missing, is_open))
-        return GridRow(name, _best_other(runs, values[:, at], base), tuple(cells))
+            is_open = name == query and run in (standing.base, other)
+            cells.append(Cell(run, text, shades[at, place], is_best, is_missing, is_open))
+        return GridRow(name, _best_other(runs, values[:, place], base), tuple(cells))
 
-    is_long = len(order) > FIRST + LAST and not every
-    first = order[:FIRST] if is_long else order
-    last = order[-LAST:] if is_long else []
+    first, last = order, []
+    if len(order) > FIRST + LAST and not every:
+        first, last = order[:FIRST], order[-LAST:]
     return Grid(
         sort,
         _sentence(sort, standing, results, order, values),
         tuple(runs),
-        tuple(row(at) for at in first),
-        tuple(row(at) for at in last),
+        tuple(map(row, first)),
+        tuple(map(row, last)),
         len(order) - len(first) - len(last),
         longest,
     )
 
 
 def _order(sort: str, values: np.ndarray, losses: np.ndarray, results: Results) -> list[int]:
-    """Return the places of the queries in an order; those without a value come last."""
+    """Return the places of the queries in an order; without a value they come last."""
     keys = {
         "loses": -losses,
         "weakest": values,
         "missing": -np.array([_lacking(results, query) for query in results.queries], float),
     }
-    return [int(at) for at in np.lexsort((-losses, keys[sort]))]
+    # lexsort begins with the last key
+    order: list[int] = np.lexsort((-losses, keys[sort])).tolist()
+    return order
 
 
 def _lacking(results: Results, query: str) -> int:
@@ -117,34 +121,38 @@ def _best_other(runs: Sequence[str], values: np.ndarray, base: int) -> str:
     others = [at for at in range(len(runs)) if at != base]
     if not others:
         return ""
-    best = max(others, key=lambda at: -math.inf if math.isnan(values[at]) else values[at])
-    return runs[best]
+    return runs[max(others, key=_comparable(values).__getitem__)]
+
+
+def _comparable(values: np.ndarray) -> np.ndarray:
+    """Return values in which one of a skipped query is below all others."""
+    return np.where(np.isnan(values), -np.inf, values)
 
 
 def _sentence(
     sort: str, standing: Standing, results: Results, order: Sequence[int], values: np.ndarray
 ) -> str:
     """Return the first query of an order, in words."""
-    at, base = order[0], standing.base
-    runs, query = list(standing.scores), results.queries[order[0]]
-    value = values[runs.index(base), at]
+    query, base = results.queries[order[0]], standing.base
+    runs = list(standing.scores)
     if sort == "missing":
-        runs_without = sum(query in missing for missing in results.missing.values())
-        if not runs_without:
+        lacking = _lacking(results, query)
+        if not lacking:
             return "No query is missing from a run."
-        return f"{query} is missing from {runs_without} of {len(runs)} runs."
+        return f"{query} is missing from {lacking} of {len(runs)} runs."
+    by_run = values[:, order[0]]
+    value = by_run[runs.index(base)]
     if math.isnan(value):
         return f"No query has a value in {base}."
     if sort == "weakest":
         return f"{base} is weakest on {query}: {number(value)}."
-    other = _best_other(runs, values[:, at], runs.index(base))
-    best = values[runs.index(other), at]
+    other = _best_other(runs, by_run, runs.index(base))
+    best = by_run[runs.index(other)]
     if not best > value:
         return f"{base} is the best on every query."
-    lacks = f" ({base} lacks it)" if query in results.missing[base] else ""
-    return (
-        f"{base} loses most on {query}{lacks}: {number(value)}, where {other} has {number(best)}."
-    )
+    if query in results.missing[base]:
+        query = f"{query} ({base} lacks it)"
+    return f"{base} loses most on {query}: {number(value)}, where {other} has {number(best)}."
 
 
 # --- Two rankings ------------------------------------------------------------------------------
@@ -184,37 +192,39 @@ def pair_of(
     """Return the rankings of a query by some runs, up to the cutoff."""
     rankings = {name: ranking_in(run, judgments, query, options) for name, run in runs.items()}
     steps = {name: steps_of(ranking, options) for name, ranking in rankings.items()}
-    every = [step for some in steps.values() for step in some]
-    drawing = Drawing.of(rankings.values(), every, label_names(options))
-    (k,) = options["k"]
+    every_step = itertools.chain.from_iterable(steps.values())
+    drawing = Drawing.of(rankings.values(), every_step, label_names(options))
     sides = []
     for name, ranking in rankings.items():
-        ranked = [step for step in steps[name] if step.ranks is not None]
-        # documents that are tied with one within the cutoff count too
-        counting = max((at for at, step in enumerate(ranked, 1) if step.added), default=0)
-        shown = DRAWN if k is None else min(DRAWN, max(k, counting))
-        missed = [
-            ranking.documents[step.at]
-            for step in steps[name]
-            if step.ranks is None and step.gain > 0
-        ]
-        value = values[name]
+        ranked, others = by_rank(steps[name])
+        count = _drawn_count(ranked, options["k"][0])
+        missed = [ranking.documents[step.at] for step in others if step.gain > 0]
         sides.append(
             Side(
                 name,
-                "skipped" if math.isnan(value) else number(value),
-                entries_of(ranking, ranked[:shown], drawing),
-                max(0, len(ranked) - shown),
+                number_or(values[name], "skipped"),
+                entries_of(ranking, ranked[:count], drawing),
+                max(0, len(ranked) - count),
                 _names(missed),
                 query not in runs[name],
                 links[name],
             )
         )
+    orders = [side.entries for side in sides if side.entries]
     lines: list[Line] = []
-    if len(sides) == 2 and all(side.entries for side in sides):
-        lines = lines_between(sides[0].entries, sides[1].entries)
+    if len(orders) == 2:
+        lines = lines_between(*orders)
     rows = max(len(side.entries) for side in sides)
     return Pair(query, tuple(sides), lines, rows)
+
+
+def _drawn_count(ranked: Sequence[Step], cutoff: int | None) -> int:
+    """Return how many documents of a ranking are drawn."""
+    if cutoff is None:
+        return DRAWN
+    # a document that is tied with one within the cutoff counts too
+    counting = [rank for rank, step in enumerate(ranked, 1) if step.added]
+    return min(DRAWN, max([cutoff, *counting]))
 
 
 def ranking_in(
@@ -224,13 +234,13 @@ def ranking_in(
     scores, judged = run.get(query, {}), judgments.get(query, {})
     is_descending = options["score_order"] == "descending"
     ranked = sorted(scores, key=scores.__getitem__, reverse=is_descending)
-    missed = [name for name in judged if name not in scores]
-    documents = [Document(name, judged.get(name), scores.get(name)) for name in (*ranked, *missed)]
-    return Ranking(tuple(documents))
+    names = dict.fromkeys([*ranked, *judged])
+    return Ranking(tuple(Document(name, judged.get(name), scores.get(name)) for name in names))
 
 
 def _names(documents: Sequence[Document]) -> str:
     """Return documents in words, the most relevant first."""
-    by_relevance = sorted(documents, key=lambda each: str(each.relevance), reverse=True)
-    names = [f"{each.name} ({each.relevance})" for each in by_relevance[:NAMED]]
-    return ", ".join(names) + (", …" if len(documents) > NAMED else "")
+    # as text, since labels have no order
+    documents = sorted(documents, key=lambda document: str(document.relevance), reverse=True)
+    names = [f"{document.name} ({document.relevance})" for document in documents]
+    return some(names, NAMED)

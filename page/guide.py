@@ -49,6 +49,7 @@ SOLVED = (
     "document is where the ideal order has it. A random order would have had {random}: a score is "
     "good only if it is well above that."
 )
+READERS = "This is your own ranking. Drag a card, or press its dots."
 
 
 class Step(NamedTuple):
@@ -150,9 +151,19 @@ STEPS = {
 }
 
 
+NOTHING_ASKED = Step("", "", "", ("", ""), "", ())
+
+
 def begun_rows(step: str) -> Sequence[Sequence[str]]:
     """Return the rows that the page begins with at a step, or without one."""
     return STEPS[step].rows if step in STEPS else FIRST_RANKING
+
+
+def asked(step: str, guess: str) -> Step:
+    """Return the step that waits for a guess."""
+    if guess:
+        return NOTHING_ASKED
+    return STEPS.get(step, NOTHING_ASKED)
 
 
 def query_of_documents(titles: Iterable[str]) -> str:

@@ -38,6 +38,22 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def short(value: float) -> str:
+    """Return a relevance or a gain, which are often whole numbers.
+
+    >>> short(3.0), short(-0.5)
+    ('3', '−0.5')
+    """
+    return f"{value:g}".replace("-", "−")
+
+
+def number_or(value: float, otherwise: str) -> str:
+    """Return a number as the page writes it, or another text where there is none."""
+    if math.isnan(value):
+        return otherwise
+    return number(value)
+
+
 def signed(value: float) -> str:
     """Return a difference with its sign; one that three digits do not show is above or below 0.
 
@@ -46,10 +62,13 @@ def signed(value: float) -> str:
     """
     if value == 0:
         return "0.000"
+    sign, side = "", "below"
+    if value > 0:
+        sign, side = "+", "above"
     text = number(value)
     if text == "0.000":
-        return "above 0" if value > 0 else "below 0"
-    return f"+{text}" if value > 0 else text
+        return f"{side} 0"
+    return f"{sign}{text}"
 
 
 def sentence(text: Any) -> str:
@@ -62,10 +81,38 @@ def sentence(text: Any) -> str:
     return text if text.endswith((".", "?", "…")) else f"{text}."
 
 
+def span(first: int, last: int) -> str:
+    """Return ranks or places as text.
+
+    >>> span(2, 2), span(2, 4)
+    ('2', '2–4')
+    """
+    if first == last:
+        return f"{first}"
+    return f"{first}–{last}"
+
+
+def some(names: Sequence[str], most: int) -> str:
+    """Return names between commas, of many the first ones.
+
+    >>> some(["a", "b"], 2), some(["a", "b", "c"], 2)
+    ('a, b', 'a, b, …')
+    """
+    shown = [*names[:most]]
+    if len(names) > most:
+        shown.append("…")
+    return ", ".join(shown)
+
+
 def strong(text: str) -> Markup:
     """Return a text in which what stands between two pairs of stars is strong."""
     escaped = str(escape(text))
     return Markup(re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))  # noqa: S704 - it is escaped
+
+
+def breakable(names: str) -> Markup:
+    """Return names that a line may break after an underscore, in place of anywhere."""
+    return escape(names).replace("_", Markup("_<wbr>"))
 
 
 def percent(share: float) -> str:
@@ -88,9 +135,11 @@ ENVIRONMENT = jinja2.Environment(
 )
 ENVIRONMENT.filters |= {
     "number": number,
+    "short": short,
     "signed": signed,
     "sentence": sentence,
     "strong": strong,
+    "breakable": breakable,
     "percent": percent,
     "static": static,
 }
@@ -108,21 +157,22 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
     for row in (header, *rows):
         writer.writerow([_spreadsheet_cell(cell) for cell in row])
-    return (
-        f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.getvalue().encode()).decode()}"
-    )
+    coded = base64.b64encode(text.getvalue().encode()).decode()
+    return f"data:text/csv;charset=utf-8;base64,{coded}"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
     """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
     if isinstance(cell, float):
+        # without the last digits, in which machines differ, and without the sign of -0.0
         return round(cell, 12) + 0.0
-    if not isinstance(cell, str) or _is_number(cell):
+    if not isinstance(cell, str) or is_number(cell):
         return cell
     return FORMULA.sub("'", cell)
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
+    """Return whether a text is a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

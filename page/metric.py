@@ -16,17 +16,16 @@ def metric_file(folder: Path) -> Path:
     It is ndcg.py, which on a Space has the name of the Space.
     """
     defined = re.compile(r"(?m)^class NDCG[(:]")
-    found = [
-        path
-        for path in sorted(folder.glob("*.py"))
-        if defined.search(path.read_text(encoding="utf-8"))
-    ]
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
+    files = []
+    for path in sorted(folder.glob("*.py")):
+        if defined.search(path.read_text(encoding="utf-8")):
+            files.append(path)
+    if len(files) != 1:
+        names = ", ".join(path.name for path in files) or "none"
         raise RuntimeError(
             f"{folder} must hold one file that defines the class NDCG; it holds {names}"
         )
-    return found[0]
+    return files[0]
 
 
 warnings.filterwarnings(

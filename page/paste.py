@@ -1,8 +1,10 @@
 """Pasted text: a ranking as relevance, as cells or as lines of one query; lists of ids as a run."""
 
 import csv
-import math
+import itertools
 import re
+
+from .html import is_number
 
 HEADS = {
     "query": ("query", "qid", "query-id"),
@@ -31,26 +33,21 @@ def pasted_rows(text: str) -> list[list[str]]:
     score. Otherwise a line has a document, its relevance and its score, as far as they are there;
     or it is a line of TREC's or BEIR's qrels or of a run. A first line may name the columns.
     """
-    lines = [line.strip() for line in text.strip().strip("[]").splitlines() if line.strip()]
-    cells = _cells(lines)
+    lines = map(str.strip, text.strip().strip("[]").splitlines())
+    cells = _cells([*filter(None, lines)])
     if not cells:
         raise ValueError(HOW)
-    if len(cells) == 1 or all(len(row) == 1 for row in cells):
-        flat = [cell for row in cells for cell in row]
+    if len(cells) == 1 or set(map(len, cells)) == {1}:
+        flat = [*itertools.chain(*cells)]
         name = "relevance" if all(map(_is_cell, flat)) else "document"
         return _rows({name: flat}, len(flat))
-    first = [cell.lower().replace("_", "-") for cell in cells[0]]
-    if NAMES.keys() >= set(first):
-        columns = [NAMES[cell] for cell in first]
-        if first == BEIR:
-            columns = ["query", "document", "relevance"]
-        cells = cells[1:]
-    else:
-        columns = _columns(cells)
-    named = [column for column in columns if column]
+    width = len(cells[0])
+    columns, cells = _with_names(cells)
+    names = [*filter(None, columns)]
+    has_repeats = len(set(names)) < len(names)
     for line, row in enumerate(cells, 1):
-        if len(row) != len(columns) or len(set(named)) < len(named):
-            count = f"line {line} has {len(row)} cells, the first line {len(first)}"
+        if len(row) != len(columns) or has_repeats:
+            count = f"line {line} has {len(row)} cells, the first line {width}"
             raise ValueError(f"{count}: {HOW}")
     by_name = dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
@@ -65,8 +62,8 @@ def _cells(lines: list[str]) -> list[list[str]]:
     for mark in "\t;,":
         if lines and all(mark in line for line in lines):
             rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
-            cells = [[cell.strip(" \"'") for cell in row] for row in rows]
-            return [[cell for cell in row if cell] for row in cells]
+            # a mark at the end of a line is followed by no cell
+            return [[*filter(None, (cell.strip(" \"'") for cell in row))] for row in rows]
     return [[cell.strip("\"',;") for cell in line.split()] for line in lines]
 
 
@@ -78,6 +75,7 @@ def ids_as_run(text: str) -> str:
     lists = [ID_LIST.fullmatch(line) for line in text.splitlines() if line.strip()]
     run = []
     for match in lists:
+        # a line of another kind, so the text is a file
         if match is None:
             return text
         ids = re.split(r"[\s,;]+", match[2].strip())
@@ -86,13 +84,26 @@ def ids_as_run(text: str) -> str:
     return "".join(run)
 
 
+def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of columns, and the cells without the line of names, if there is one."""
+    first = [cell.lower().replace("_", "-") for cell in cells[0]]
+    if first == BEIR:
+        return ["query", "document", "relevance"], cells[1:]
+    if NAMES.keys() >= set(first):
+        return [NAMES[cell] for cell in first], cells[1:]
+    return _columns(cells), cells
+
+
 def _columns(cells: list[list[str]]) -> list[str]:
     """Return the names of columns without a first line that names them."""
     width = len(cells[0])
-    of_one_query = len({row[0] for row in cells}) == 1
-    if width == 3 and (of_one_query or not any(_is_cell(row[1]) for row in cells)):
-        return ["query", "document", "relevance"]
-    if width == 2 and all(_is_cell(cell) for row in cells for cell in row):
+    if width == 3:
+        # three cells are a document, its relevance and its score, or BEIR's qrels: the second
+        # ones are ids then, or all lines are of one query
+        is_one_query = len({row[0] for row in cells}) == 1
+        if is_one_query or not any(_is_cell(row[1]) for row in cells):
+            return ["query", "document", "relevance"]
+    if width == 2 and all(map(_is_cell, itertools.chain(*cells))):
         return ["relevance", "score"]
     return TREC.get(width, ["document", "relevance", "score"][:width])
 
@@ -105,19 +116,20 @@ def _rows(columns: dict[str, list[str]], size: int) -> list[list[str]]:
         "score": [f"{place}" for place in range(size, 0, -1)],
     }
     rows = zip(*(columns.get(name) or default for name, default in usual.items()), strict=True)
-    return [
-        [document, *("" if cell == "-" else cell for cell in cells)] for document, *cells in rows
-    ]
+    return [[document, *map(_without_dash, cells)] for document, *cells in rows]
+
+
+def _without_dash(cell: str) -> str:
+    return "" if cell == "-" else cell
 
 
 def with_point(cell: str) -> str:
     """Return a cell in which a decimal comma, as in 0,95, is a point."""
-    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+    if DECIMAL_COMMA.fullmatch(cell):
+        return cell.replace(",", ".")
+    return cell
 
 
 def _is_cell(text: str) -> bool:
     """Return whether text is a number, or a dash that stands for none."""
-    try:
-        return text == "-" or math.isfinite(float(with_point(text)))
-    except ValueError:
-        return False
+    return text == "-" or is_number(with_point(text))

@@ -3,9 +3,11 @@
 The values here are what the templates draw; a length is a share of its width, from 0 to 1.
 """
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .html import short
 from .ranking import Document, Marks, Ranking, Step
 from .settings import gains_by_label
 
@@ -89,8 +91,11 @@ class Drawing(NamedTuple):
             gains.append(abs(step.gain))
             discounts.append(step.discount)
         steepest = max(discounts) or 1.0
-        grades = [each.relevance for ranking in rankings for each in ranking.documents]
-        highest = 0 if labels else _highest(grades)
+        highest = 0
+        # labels are written out
+        if not labels:
+            documents = itertools.chain(*(ranking.documents for ranking in rankings))
+            highest = _highest([document.relevance for document in documents])
         return cls((max(gains) or 1.0) * steepest, steepest, highest)
 
     def grade(self, relevance: float | str | None) -> Grade:
@@ -100,7 +105,7 @@ class Drawing(NamedTuple):
         if isinstance(relevance, str):
             return Grade((), relevance)
         if not self.highest:
-            return Grade((), f"{relevance:g}")
+            return Grade((), short(relevance))
         return Grade(tuple(dot < relevance for dot in range(self.highest)), "")
 
     def entry(self, document: Document, step: Step, *, is_moved: bool = False) -> Entry:
@@ -124,7 +129,7 @@ class Drawing(NamedTuple):
 
 def _highest(grades: Sequence[float | str | None]) -> int:
     """Return how many dots show each relevance; 0 if only numbers can."""
-    judged = [each for each in grades if each is not None]
+    judged = [grade for grade in grades if grade is not None]
     if any(grade not in range(MOST_DOTS + 1) for grade in judged):
         return 0
     return int(max([LEAST_DOTS, *judged]))
@@ -132,16 +137,17 @@ def _highest(grades: Sequence[float | str | None]) -> int:
 
 def entries_of(ranking: Ranking, steps: Iterable[Step], drawing: Drawing) -> list[Entry]:
     """Return documents at their ranks."""
-    nothing = Document("", None, None)
     entries = []
     for step in steps:
-        document = nothing if step.at < 0 else ranking.documents[step.at]
+        document = Document("", None, None)  # of a full ideal, which holds none in particular
+        if step.at >= 0:
+            document = ranking.documents[step.at]
         entries.append(drawing.entry(document, step, is_moved=step.at in ranking.moved))
     return entries
 
 
 def lines_between(left: Sequence[Entry], right: Sequence[Entry]) -> list[Line]:
-    """Return a line for each document of both orders, and a short one for that of only one."""
+    """Return a line for each document of both orders, and a short one where one order lacks it."""
     before = {entry.name: place for place, entry in enumerate(left)}
     after = {entry.name: place for place, entry in enumerate(right)}
     lines = []
@@ -158,7 +164,7 @@ def lines_between(left: Sequence[Entry], right: Sequence[Entry]) -> list[Line]:
 
 
 class Dot(NamedTuple):
-    """A score of a strip, with the names of those that have it."""
+    """A score of a strip, with the names of all that have it."""
 
     value: float
     place: float
@@ -170,26 +176,27 @@ class Strip(NamedTuple):
 
     scale: Scale
     dots: tuple[Dot, ...]
-    without: tuple[str, ...]  # the names of those without a score
+    without: tuple[str, ...]  # names that have no score
 
 
 def strip_of(scores: Mapping[str, float | None]) -> Strip:
-    """Return the strip of scores by name; those that look the same share a dot."""
+    """Return the strip of scores by name; scores that look the same share a dot."""
     known = {name: score for name, score in scores.items() if score is not None}
     scale = Scale.over(known.values())
     by_text: dict[str, list[str]] = {}
     for name in sorted(known, key=known.__getitem__):
+        # 0.0 is added so that -0.0 is no text beside 0.000
         by_text.setdefault(f"{known[name] + 0.0:.3f}", []).append(name)
-    dots = [
-        Dot(known[names[0]], scale.place(known[names[0]]), tuple(names))
-        for names in by_text.values()
-    ]
-    return Strip(scale, tuple(dots), tuple(name for name in scores if scores[name] is None))
+    dots = []
+    for names in by_text.values():
+        score = known[names[0]]
+        dots.append(Dot(score, scale.place(score), tuple(names)))
+    return Strip(scale, tuple(dots), tuple(name for name in scores if name not in known))
 
 
 def scale_of(marks: Marks) -> Scale:
     """Return the axis on which a score stands among other orders."""
-    return Scale.over([marks.score, marks.worst, marks.random, *(marks.of_ties or ())])
+    return Scale.over([marks.score, marks.worst, marks.random, *(marks.tie_range or ())])
 
 
 def label_names(options: Mapping[str, Any]) -> list[str]:

@@ -1,20 +1,26 @@
 """A ranking of one query, and what each document adds to its score.
 
-The metric computes every figure; the page has no formula of its own.
+The metric computes every figure; the page holds no formula.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .html import short, span
 from .metric import ndcg, tables
 from .paste import with_point
 from .settings import LABELS, WORDS, labels_of
 
 MOST_DOCUMENTS = 500
 LARGEST = 1e100  # sums of more would not be finite
+EMPTY_IF = {
+    "score": "it was not retrieved",
+    "relevance": "it was not judged; for labels, set Gain, as in yes=1, no=0",
+}
 Row = Sequence[str]  # a document, its relevance and its score, as text
 
 
@@ -44,8 +50,7 @@ class Step(NamedTuple):
         """The rank, or the ranks that tied documents share, as text."""
         if self.ranks is None:
             return ""
-        first, last = self.ranks
-        return f"{first}" if first == last else f"{first}–{last}"
+        return span(*self.ranks)
 
 
 class Ranking(NamedTuple):
@@ -55,49 +60,43 @@ class Ranking(NamedTuple):
     order: tuple[int, ...] | None = None  # the places of the ranked documents, the best first
     moved: frozenset[int] = frozenset()  # the places of the documents that were moved
 
-    @property
-    def inputs(self) -> dict[str, Any]:
-        """The engine's scores and the relevance, as arguments of `compute`."""
-        return {
-            "predictions": [[each.score for each in self.documents]],
-            "references": [[each.relevance for each in self.documents]],
-        }
-
     def given(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of `compute` for the order that is shown."""
-        if self.order is not None:
-            relevance = [each.relevance for each in self.documents]
-            return {"predictions": [self._scores_of_order(options)], "references": [relevance]}
-        return self.by_id(options) if options["ties"] == "docid" else self.inputs
+        # lists have no ids to order tied documents by
+        if self.order is None and options["ties"] == "docid":
+            return self.by_id(options)
+        relevance = [document.relevance for document in self.documents]
+        return {"predictions": [self._scores(options)], "references": [relevance]}
 
     def by_id(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the same by the names of documents."""
-        scores = [each.score for each in self.documents]
-        if self.order is not None:
-            scores = self._scores_of_order(options)
-        names = [each.name for each in self.documents]
-        retrieved = {n: score for n, score in zip(names, scores, strict=True) if score is not None}
-        judged = {
-            each.name: each.relevance for each in self.documents if each.relevance is not None
-        }
+        retrieved, judged = {}, {}
+        for document, score in zip(self.documents, self._scores(options), strict=True):
+            if score is not None:
+                retrieved[document.name] = score
+            if document.relevance is not None:
+                judged[document.name] = document.relevance
         return {"predictions": {"query": retrieved}, "references": {"query": judged}}
 
-    def _scores_of_order(self, options: Mapping[str, Any]) -> list[float | None]:
-        """Return scores that give each document its place in the order.
+    def _scores(self, options: Mapping[str, Any]) -> list[float | None]:
+        """Return the scores of the engine; if a reader gave an order, scores in this order.
 
         Neighbors with equal scores of the engine stay tied where ties are averaged. All other
         settings put tied documents in some order, and the one that is shown replaces it.
         """
-        sign = -1.0 if options["score_order"] == "ascending" else 1.0
+        if self.order is None:
+            return [document.score for document in self.documents]
+        step = 1.0 if options["score_order"] == "ascending" else -1.0
         scores: list[float | None] = [None] * len(self.documents)
-        place, before = 0, None
-        for at in self.order or ():
-            score = self.compared_score(at, options)
-            is_tied = options["ties"] == "average" and score is not None and score == before
-            if not is_tied:
-                place -= 1
-            scores[at] = sign * place
-            before = score
+        score, before = 0.0, None
+        for at in self.order:
+            compared = self.compared_score(at, options)
+            # documents that were not retrieved have equal scores, none, and are not tied
+            can_be_tied = options["ties"] == "average" and compared is not None
+            if not can_be_tied or compared != before:
+                score += step
+            scores[at] = score
+            before = compared
         return scores
 
     def compared_score(self, at: int, options: Mapping[str, Any]) -> float | None:
@@ -108,8 +107,8 @@ class Ranking(NamedTuple):
         return float(np.float32(score))
 
     def with_order(self, order: Iterable[int]) -> "Ranking":
-        """Return the same documents in an order of its own, without ties."""
-        documents = [each._replace(score=None) for each in self.documents]
+        """Return the same documents in another order, without ties."""
+        documents = [document._replace(score=None) for document in self.documents]
         return Ranking(tuple(documents), tuple(order))
 
 
@@ -120,21 +119,37 @@ def scores_by_name(ranking: Ranking, options: Mapping[str, Any]) -> dict[str, fl
 
 
 def steps_of(ranking: Ranking, options: Mapping[str, Any]) -> list[Step]:
-    """Return what each document adds, the ranked ones first, by their ranks."""
-    names = {each.name: at for at, each in enumerate(ranking.documents)}
+    """Return what the documents add, the ranked ones first, by their ranks."""
+    places: dict[Any, int] = {}
+    for place, document in enumerate(ranking.documents):
+        # the metric names a document of a list by its place
+        places[place] = places[document.name] = place
     steps = []
+    listed = set()
     for row in ndcg.documents(**ranking.given(options), **options).to_pylist():
-        at = row["document"] if isinstance(row["document"], int) else names[row["document"]]
-        ranks = None if row["rank"] is None else (row["rank"], row["last_rank"])
-        discount = 0.0 if ranks is None else row["discount"]
-        steps.append(Step(at, ranks, row["gain"], discount))
-    listed = {step.at for step in steps}
-    steps += [Step(at, None, 0.0, 0.0) for at in range(len(names)) if at not in listed]
-    return steps
+        ranks, discount = None, 0.0
+        if row["rank"] is not None:
+            ranks, discount = (row["rank"], row["last_rank"]), row["discount"]
+        steps.append(Step(places[row["document"]], ranks, row["gain"], discount))
+        listed.add(steps[-1].at)
+    missing = [at for at in range(len(ranking.documents)) if at not in listed]
+    return [*steps, *(Step(at, None, 0.0, 0.0) for at in missing)]
+
+
+def by_rank(steps: Iterable[Step]) -> tuple[list[Step], list[Step]]:
+    """Return the steps of documents with a rank, and the others."""
+    ranked, others = [], []
+    for step in steps:
+        if step.ranks is None:
+            others.append(step)
+        else:
+            ranked.append(step)
+    return ranked, others
 
 
 def discounts_of(size: int, options: Mapping[str, Any]) -> list[float]:
     """Return the discount of each rank, as if there were no cutoff."""
+    # the metric says discounts of documents only, so it is asked for a ranking of this size
     places = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
     curve = {name: options[name] for name in ("discount", "log_base")}
     discounts: list[float] = ndcg.documents(**places, **curve)["discount"].to_pylist()
@@ -158,28 +173,31 @@ def ideal_steps(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, A
     discounts = discounts_of(len(ranking.documents), options)
     (cutoff,) = options["k"]
     if cutoff is not None:
+        # documents below the cutoff are drawn too, and add nothing
         discounts[cutoff:] = [0.0] * len(discounts[cutoff:])
     if options["ideal"] == "full":
         highest = ideal_sums(ranking, options)[0] / discounts[0]
         members = [Step(-1, None, highest, 0.0) for _ in discounts]
     else:
         members = _in_ideal(ranking, steps, options)
-    return [
-        Step(step.at, (rank, rank), step.gain, discount)
-        for rank, (step, discount) in enumerate(zip(members, discounts, strict=False), 1)
-    ]
+    # an ideal order may have fewer documents than there are ranks
+    pairs = zip(members, discounts, strict=False)
+    ideal = []
+    for rank, (step, discount) in enumerate(pairs, 1):
+        ideal.append(Step(step.at, (rank, rank), step.gain, discount))
+    return ideal
 
 
 def _in_ideal(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> list[Step]:
     """Return the documents that the ideal order may have, the highest gain first."""
-    members = []
-    for step in steps:
-        is_judged = ranking.documents[step.at].relevance is not None
-        if is_judged and (step.ranks is not None or options["ideal"] != "retrieved"):
-            members.append(step)
+    ranked, others = by_rank(steps)
+    candidates = [*ranked, *others]
+    if options["ideal"] == "retrieved":
+        candidates = ranked
+    members = [step for step in candidates if ranking.documents[step.at].relevance is not None]
     members.sort(key=lambda step: -step.gain)
     if options["ideal"] == "truncated":
-        members = members[: sum(step.ranks is not None for step in steps)]
+        members = members[: len(ranked)]
     return members
 
 
@@ -189,18 +207,20 @@ class Marks(NamedTuple):
     score: float
     worst: float
     random: float
-    of_ties: tuple[float, float] | None  # the score in the worst and the best order of ties
+    tie_range: tuple[float, float] | None  # the scores of the worst and the best order of ties
 
 
 def marks_of(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> Marks:
     """Return the score of a ranking, and the scores of other orders of its ranked documents."""
     ((_, score),) = ndcg.report(**ranking.given(options), **options).scores.items()
-    ranked = [step for step in steps if step.ranks is not None]
+    ranked, _ = by_rank(steps)
     lowest_first = sorted(ranked, key=lambda step: step.gain)
     worst = ranking.with_order(step.at for step in lowest_first)
     (lowest,) = scores_by_name(worst, options).values()
-    of_ties = (score.worst, score.best) if score.tied else None
-    return Marks(score.value, lowest, score.random_order, of_ties)
+    tie_range = None
+    if score.tied:
+        tie_range = (score.worst, score.best)
+    return Marks(score.value, lowest, score.random_order, tie_range)
 
 
 def ranking_of(rows: Sequence[Row], options: Mapping[str, Any]) -> Ranking:
@@ -217,12 +237,14 @@ def ranking_of(rows: Sequence[Row], options: Mapping[str, Any]) -> Ranking:
     labels = labels_of(options)
     documents = []
     for line, (name, relevance, score) in enumerate(filled, 1):
-        judged = _relevance(relevance, line, labels)
-        documents.append(
-            Document(name or f"document {line}", judged, _number(score, "score", line))
+        document = Document(
+            name or f"document {line}",
+            _relevance(relevance, line, labels),
+            _number(score, "score", line),
         )
+        documents.append(document)
     _refuse_negative(documents, options)
-    return Ranking(tuple(_each_once(documents, options)))
+    return Ranking(tuple(_without_repeats(documents, options)))
 
 
 def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
@@ -237,17 +259,19 @@ def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
 def _number(cell: str, name: str, line: int) -> float | None:
     if not cell:
         return None
+    here = f"row {line}: {name} {cell[:40]!r}"
     try:
-        value = float(with_point(cell) if cell.isascii() and "_" not in cell else "")
+        value = float(with_point(cell))
+        # float reads 1_000 and the digits of other scripts too
+        is_plain = cell.isascii() and "_" not in cell
     except ValueError:
-        hint = "leave it empty if it was not retrieved"
-        if name == "relevance":
-            hint = "leave it empty if it was not judged; for labels, set Gain, as in yes=1, no=0"
-        raise ValueError(f"row {line}: {name} {cell[:40]!r} is not a number; {hint}") from None
+        is_plain = False
+    if not is_plain:
+        raise ValueError(f"{here} is not a number; leave it empty if {EMPTY_IF[name]}")
     if not math.isfinite(value):
-        raise ValueError(f"row {line}: {name} {cell[:40]!r} must be finite")
+        raise ValueError(f"{here} must be finite")
     if abs(value) > LARGEST:
-        raise ValueError(f"row {line}: {name} {cell[:40]!r} is too large to be shown")
+        raise ValueError(f"{here} is too large to be shown")
     return value
 
 
@@ -257,21 +281,23 @@ def _refuse_negative(documents: Sequence[Document], options: Mapping[str, Any]) 
     for line, document in enumerate(documents, 1):
         relevance = document.relevance
         if isinstance(relevance, float) and relevance < 0:
-            problem = f"row {line} ({document.name}): relevance −{-relevance:g} is negative"
+            problem = f"row {line} ({document.name}): relevance {short(relevance)} is negative"
             raise tables.InputError(
                 f"{problem}; {tables.mark('negative_relevance', 'clip')} counts it as 0"
             )
 
 
-def _each_once(documents: Sequence[Document], options: Mapping[str, Any]) -> list[Document]:
-    """Return each document once, at its best rank, if the options say so."""
-    names = [each.name for each in documents]
-    if len(set(names)) == len(names):
-        return list(documents)
-    twice = next(name for name in names if names.count(name) > 1)
+def _without_repeats(
+    documents: Sequence[Document], options: Mapping[str, Any]
+) -> Iterable[Document]:
+    """Return documents without repeats, at their best scores, if the options say so."""
+    counts = Counter(document.name for document in documents)
+    repeated = [name for name, count in counts.items() if count > 1]
+    if not repeated:
+        return documents
     if options["duplicates"] != "best":
         best = f"set {LABELS['duplicates']} to {WORDS['duplicates', 'best']}"
-        raise ValueError(f"document {twice!r} is listed twice; name each once, or {best}")
+        raise ValueError(f"document {repeated[0]!r} is listed twice; name each once, or {best}")
     is_descending = options["score_order"] == "descending"
     kept: dict[str, Document] = {}
     for document in documents:
@@ -282,4 +308,4 @@ def _each_once(documents: Sequence[Document], options: Mapping[str, Any]) -> lis
             continue
         if before.score is None or (document.score > before.score) == is_descending:
             kept[document.name] = document
-    return list(kept.values())
+    return kept.values()

@@ -21,14 +21,14 @@ def read_upload(
     path: str, kind: str, options: Mapping[str, Any], fields: Mapping[str, Any] | None = None
 ) -> Mappings:
     """Read a run or qrels from an uploaded file, as options say; `fields` are as in `compute`."""
-    how = tables.Options.parse(**options)
-    order = how.score_order
+    parsed = tables.Options.parse(**options)
+    order = parsed.score_order
     read: Mappings
     with named(path):
         if kind == "qrels":
             read = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"), fields=fields)
         else:
-            as_said = {"duplicates": how.duplicates, "ties": how.ties, "fields": fields}
+            as_said = {"duplicates": parsed.duplicates, "ties": parsed.ties, "fields": fields}
             read = ndcg.read_run(path, LIMITS, order, **as_said)
     return read
 
@@ -36,6 +36,7 @@ def read_upload(
 def text_of(path: str) -> str:
     """Return the text of a file within the limits."""
     with open(path, "rb") as file:
+        # one byte more tells that a file is too large, before all of it is read
         content = file.read(LIMITS.bytes + 1)
     LIMITS.check("bytes", len(content))
     try:
@@ -46,8 +47,16 @@ def text_of(path: str) -> str:
 
 def read_groups(path: str) -> dict[str, Any]:
     """Read the group of each query from an uploaded file, in any format that `by` may have."""
+    groups: dict[str, Any]
     with named(path):
-        groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
+        try:
+            groups = tables.read_groups(path, limits=LIMITS)
+        except tables.InputError as error:
+            # the advice for other programs, PATH:COLUMN, would show the path on the server
+            problem, advice, _ = error.problem.partition("; choose the one of slices")
+            if advice:
+                raise tables.InputError(f"{problem}; give two, the query and its group") from None
+            raise
     return groups
 
 
@@ -62,13 +71,16 @@ def check_size(side: Collection[Any]) -> None:
     LIMITS.check("rows", len(side) - len(nested) + sum(nested))
 
 
+def printable(name: str) -> str:
+    """Return the name of a file without characters that would move a cursor or end a line."""
+    sign = "\N{REPLACEMENT CHARACTER}"
+    return "".join(letter if letter.isprintable() else sign for letter in name)
+
+
 @contextmanager
 def named(path: str) -> Iterator[None]:
     """Turn an error in a file into a sentence with the user's name of the file."""
-    letters = (
-        each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in Path(path).name
-    )
-    name = "".join(letters)
+    name = printable(Path(path).name)
     try:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
@@ -78,13 +90,10 @@ def named(path: str) -> Iterator[None]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"{name}: {place}: not JSON: {error.msg}") from None
+    except tables.InputError as error:
+        here, on_server = tables.place_of_file(name), tables.place_of_file(path)
+        raise tables.within(error, here, instead_of=on_server) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
-        problem: ValueError
-        if isinstance(error, tables.InputError):
-            problem = error
-        else:
-            text = (isinstance(error, OSError) and error.strerror) or str(error)
-            problem = ValueError(text.splitlines()[0])
-        raise tables.within(
-            problem, tables.place_of_file(name), instead_of=tables.place_of_file(path)
-        ) from None
+        # the text of an error of the system has the path on the server, its strerror has not
+        text = getattr(error, "strerror", None) or str(error)
+        raise tables.InputError(text.splitlines()[0], tables.place_of_file(name)) from None

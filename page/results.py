@@ -1,5 +1,6 @@
 """The results of runs: scores, how they differ, and what to know first."""
 
+import itertools
 import math
 import threading
 import urllib.parse
@@ -27,7 +28,7 @@ class Results(NamedTuple):
     files: tuple[File, ...]
     problem: str  # why there are no results
     offer: tuple[str, str, str] | None  # an option that may help, its word, and the text of a link
-    found: tuple[Any, ...] = ()  # the comparison of several runs; else the report on the run
+    reports: tuple[Any, ...] = ()  # the comparison of several runs; else the report on the run
     scores: Mapping[str, Mapping[str, Any]] = {}  # by run and measure
     pairs: tuple[Any, ...] = ()
     queries: tuple[str, ...] = ()
@@ -57,18 +58,9 @@ def _results_at(query: str) -> Results:
     address, _ = read_address(dict(urllib.parse.parse_qsl(query)))
     contents = _with_common_queries(contents_of(address))
     files = contents.files
-    if not contents.judgments:
-        problem = "Which file holds the judgments? Choose it, or add it."
-        if any(file.role == "judgments" for file in files):
-            problem = "The judgments cannot be read yet."
-        return Results(files, problem, None)
-    if not contents.runs:
-        problem = "Add the file of at least one run."
-        if any(file.role == "run" for file in files):
-            problem = "No run can be read yet."
-        return Results(files, problem, None)
-    if len(contents.runs) > RUNS:
-        return Results(files, f"{len(contents.runs)} runs; at most {RUNS} are compared.", None)
+    obstacle = _obstacle(contents)
+    if obstacle:
+        return Results(files, obstacle, None)
     try:
         return _measured(contents, address.settings.options)
     except ValueError as problem:
@@ -77,6 +69,22 @@ def _results_at(query: str) -> Results:
             if file.role == "judgments":
                 names["references"] = file.name
         return Results(files, sentence(in_words(problem, names)), offer_of(problem))
+
+
+def _obstacle(contents: Contents) -> str:
+    """Return why files cannot be scored yet; nothing if they can."""
+    roles = {file.role for file in contents.files}
+    if not contents.judgments and "judgments" in roles:
+        return "The judgments cannot be read yet."
+    if not contents.judgments:
+        return "Which file holds the judgments? Choose it, or add it."
+    if not contents.runs and "run" in roles:
+        return "No run can be read yet."
+    if not contents.runs:
+        return "Add the file of at least one run."
+    if len(contents.runs) > RUNS:
+        return f"{len(contents.runs)} runs; at most {RUNS} are compared."
+    return ""
 
 
 def _with_common_queries(contents: Contents) -> Contents:
@@ -102,55 +110,54 @@ def _measured(contents: Contents, options: dict[str, Any]) -> Results:
     by = None
     if contents.groups is not None:
         by = {query: contents.groups.get(query) for query in judgments}
-    how = {**options, "by": by, "sample_weight": contents.weights}
-    found: tuple[Any, ...]
+    given = {**options, "by": by, "sample_weight": contents.weights}
+    reports, scores, pairs, rows = [], {}, (), []
+    # a single query cannot be tested
     if len(runs) > 1 and len(judgments) > 1:
-        comparison = compare_runs(runs, judgments, how)
-        found, scores, pairs = (comparison,), comparison.scores, comparison.pairs
-        tables = [comparison.queries.to_pylist()]
+        comparison = compare_runs(runs, judgments, given)
+        reports, scores, pairs = [comparison], comparison.scores, comparison.pairs
+        rows = comparison.queries.to_pylist()
     else:
-        found = tuple(report_on(run, judgments, how) for run in runs.values())
-        scores = {name: each.scores for name, each in zip(runs, found, strict=True)}
-        pairs = ()
-        tables = [
-            [{**row, "system": name} for row in each.queries.to_pylist()]
-            for name, each in zip(runs, found, strict=True)
-        ]
+        for name, run in runs.items():
+            report = report_on(run, judgments, given)
+            reports.append(report)
+            scores[name] = report.scores
+            rows += [{**row, "system": name} for row in report.queries.to_pylist()]
+    missing, audit = {}, {}
+    for name, run in runs.items():
+        missing[name] = tuple(query for query in judgments if query not in run)
+        documents = sum(map(len, run.values()))
+        audit[name] = (documents, len(run), len(run.keys() - judgments.keys()))
     measures = list(next(iter(scores.values())))
     return Results(
         contents.files,
         "",
         None,
-        found,
+        tuple(reports),
         scores,
         tuple(pairs),
         tuple(judgments),
-        _values(tables, measures, list(judgments), list(runs)),
-        missing={
-            name: tuple(query for query in judgments if query not in run)
-            for name, run in runs.items()
-        },
-        audit={
-            name: (sum(map(len, run.values())), len(run), len(run.keys() - judgments.keys()))
-            for name, run in runs.items()
-        },
+        _values(rows, measures, list(judgments), list(runs)),
+        missing=missing,
+        audit=audit,
         by_trec_eval=scores_by_trec_eval(runs, judgments, options, scores),
         same=_same(runs),
     )
 
 
 def _values(
-    tables: list[list[dict[str, Any]]], measures: list[str], queries: list[str], runs: list[str]
+    rows: list[dict[str, Any]], measures: list[str], queries: list[str], runs: list[str]
 ) -> dict[tuple[str, str], np.ndarray]:
     """Return the values of queries by measure and run, in the order of the judgments."""
     places = {query: place for place, query in enumerate(queries)}
-    values = {
-        (measure, run): np.full(len(queries), math.nan) for measure in measures for run in runs
-    }
-    for row in (row for table in tables for row in table):
+    values = {}
+    for measure, run in itertools.product(measures, runs):
+        values[measure, run] = np.full(len(queries), math.nan)
+    for row in rows:
+        place = places[row["query"]]
         for measure in measures:
             if row[measure] is not None:
-                values[measure, row["system"]][places[row["query"]]] = row[measure]
+                values[measure, row["system"]][place] = row[measure]
     return values
 
 
@@ -173,11 +180,13 @@ def scores_by_trec_eval(
     """Return the scores by trec_eval of the runs in which the order of tied documents matters."""
     if options["ties"] == "docid" or gains_by_label(options):  # trec_eval reads numbers
         return {}
-    how = {**options, **CONVENTIONS["trec_eval"].options}
-    tied = [name for name, of_run in scores.items() if any(score.tied for score in of_run.values())]
-    return {
-        name: ndcg.compute(predictions=runs[name], references=judgments, **how) for name in tied
-    }
+    options = {**options, **CONVENTIONS["trec_eval"].options}
+    by_trec_eval = {}
+    for name, by_measure in scores.items():
+        if any(score.tied for score in by_measure.values()):
+            given = {"predictions": runs[name], "references": judgments}
+            by_trec_eval[name] = ndcg.compute(**given, **options)
+    return by_trec_eval
 
 
 def report_on(run: Mappings, judgments: Mappings | str, options: Mapping[str, Any]) -> Any:

@@ -92,18 +92,26 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
 
 def cutoffs_of(text: str) -> list[int | None]:
     """Return the cutoffs of a text such as "1, 5, 10"; of "all" or nothing, the whole list."""
-    cutoffs = [
-        _cutoff(part) for part in text.replace(";", ",").replace(" ", ",").split(",") if part
-    ]
+    parts = text.replace(";", ",").replace(" ", ",").split(",")
+    cutoffs = [_cutoff(part) for part in parts if part]
     if len(cutoffs) > MOST_CUTOFFS:
         raise tables.InputError(f"{len(cutoffs)} cutoffs; give at most {MOST_CUTOFFS}", "k")
     return cutoffs or [None]
+
+
+def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
+    """Return the largest of some cutoffs; None for the whole list."""
+    numbers = [cutoff for cutoff in cutoffs if cutoff is not None]
+    if len(numbers) < len(cutoffs):
+        return None
+    return max(numbers)
 
 
 def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
     is_number = text.isascii() and text.isdigit()
+    # int refuses thousands of digits with an error of its own
     if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
         range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
         problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"
@@ -115,9 +123,7 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     """Return the option of `compute` for a word of the page."""
     if name == "judged_only":
         return {name: word == "true"}
-    if name == "log_base":
-        return {name: float(word)}
-    if name == "zero_division" and word != "perfect_if_empty":
+    if name in ("log_base", "zero_division") and word != "perfect_if_empty":
         return {name: float(word)}
     if name == "gain":
         gains = tables.gain_in(word)
@@ -129,10 +135,10 @@ def option_of(name: str, word: str) -> dict[str, Any]:
 
 def words_of(convention: str) -> dict[str, str]:
     """Return the words for the options that a convention sets."""
-    options = CONVENTIONS[convention].options
-    return {
-        name: f"{value:g}" if isinstance(value, float) else value for name, value in options.items()
-    }
+    words = {}
+    for name, value in CONVENTIONS[convention].options.items():
+        words[name] = f"{value:g}" if isinstance(value, float) else value
+    return words
 
 
 def said(name: str, word: str) -> str:
@@ -179,10 +185,7 @@ class Settings(NamedTuple):
     @property
     def cutoff(self) -> int | None:
         """The largest cutoff; None for the whole list."""
-        cutoffs = cutoffs_of(self.k)
-        if None in cutoffs:
-            return None
-        return max(k for k in cutoffs if k is not None)
+        return largest_cutoff(cutoffs_of(self.k))
 
     @property
     def gain(self) -> str:
@@ -257,8 +260,11 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
     if name == "systems":
         return str(values[0])
     called = CALLED.get(name, "{}")
+    # options that the page has no control for go by the first of them
+    if name == "options" and values:
+        return called.format(values[0])
     if not values or called in ("", IN_PYTHON):
-        return called.format(values[0] if name == "options" else text)
+        return called.format(text)
     if isinstance(values[0], dict):
         return f"in {called}: {tables.text_of_gain(values[0])}"
     return f"{called} set to {' or '.join(_quoted(name, value) for value in values)}"
@@ -266,8 +272,10 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
 
 def _quoted(name: str, value: Any) -> str:
     """Return the value of an option in quotes, as its choice on the page has it."""
+    if name not in CHOICES and value is None:
+        return "all"
     if name not in CHOICES:
-        return "all" if value is None else str(value)
+        return str(value)
     for word in CHOICES[name]:
         if repr(option_of(name, word)[name]) == repr(value):
             return f'"{said(name, word)}"'

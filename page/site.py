@@ -32,10 +32,16 @@ def open_site(**options: Any) -> gr.Server:
         docs_url=None, redoc_url=None, openapi_url=None, middleware=packed, **options
     )
     server.mount("/static", StaticFiles(directory=STATIC))
-    server.api_route("/", methods=["GET", "HEAD"])(show_place)
+    server.get("/")(show_place)
+    server.head("/")(say_that_it_runs)
     server.post("/files")(keep_files)
     server.get("/docs/{path:path}")(show_document)
     return server
+
+
+def say_that_it_runs() -> Response:
+    """Answer without a page: Gradio starts only if it is answered within three seconds."""
+    return Response()
 
 
 def show_place(request: Request) -> HTMLResponse:
@@ -54,7 +60,7 @@ def _page(request: Request, address: Address, notes: list[Note], status: int = 2
 
 
 async def keep_files(request: Request) -> Response:
-    """Keep the files of a form beside those of the address, and lead to the page with all of them.
+    """Keep the files of a form beside the address's files, and lead to the page with all of them.
 
     A form of the page has a length; a larger one is not read.
     """
@@ -65,11 +71,11 @@ async def keep_files(request: Request) -> Response:
         notes.append(Note(f"The files hold more than {most:,} bytes together; nothing was added."))
         return await run_in_threadpool(_page, request, address, notes, 413)
     async with request.form(max_files=MOST_FILES, max_part_size=LIMITS.bytes) as form:
-        uploads = [
-            (file.filename, file.file)
-            for file in form.getlist("files")
-            if isinstance(file, UploadFile) and file.filename
-        ]
+        uploads = []
+        for file in form.getlist("files"):
+            # without a choice, a browser sends one file without a name
+            if isinstance(file, UploadFile) and file.filename:
+                uploads.append((file.filename, file.file))
         text, without = str(form.get("text", "")), str(form.get("without", ""))
         before = address.chosen.get("files", "")
         try:
@@ -101,6 +107,7 @@ def _shown(request: Request, root: str = "") -> dict[str, Any]:
     """Return what every page shows: the way to the root, the address for links, and the colors."""
     scheme = request.query_params.get("__theme", "")
     home = str(request.base_url)
+    # a Space is reached through a proxy, which asks the page without encryption
     if request.headers.get("x-forwarded-proto") == "https":
         home = home.replace("http://", "https://", 1)
     return {"root": root, "home": home, "scheme": scheme if scheme in SCHEMES else ""}

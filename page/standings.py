@@ -1,11 +1,12 @@
 """Which of several runs is best, and how sure that is: in sentences, and as rows of a table."""
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from .html import number, sentence, signed
+from .html import number, sentence, signed, some, span
 from .metric import tables
 
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
@@ -29,12 +30,10 @@ class Standing(NamedTuple):
         choice: Mapping[str, str],
     ) -> "Standing":
         """Return the runs in the chosen measure; what is not chosen is the first or the best."""
-        measures = list(next(iter(scores.values())))
-        measure = choice["measure"] if choice.get("measure") in measures else measures[0]
+        measure = chosen_of(choice, "measure", list(next(iter(scores.values()))))
         best_first = sorted(scores, key=lambda run: -scores[run][measure].value)
-        base = choice["base"] if choice.get("base") in scores else best_first[0]
-        others = [run for run in best_first if run != base]
-        other = choice["other"] if choice.get("other") in others else next(iter(others), "")
+        base = chosen_of(choice, "base", best_first)
+        other = chosen_of(choice, "other", [run for run in best_first if run != base])
         by_name = {}
         for pair in pairs:
             if pair.measure == measure:
@@ -63,13 +62,15 @@ class Standing(NamedTuple):
         return bool(self.pairs[one, other].p_holm < tables.SIGNIFICANT)
 
     def places(self) -> dict[str, str]:
-        """Return the places that each run could have, such as "2–4", by significant differences."""
+        """Return the places that the runs could have, such as "2–4", by significant differences."""
         runs = list(self.scores)
+        if not self.pairs:
+            return dict.fromkeys(runs, "")
         places = {}
         for at, run in enumerate(runs):
             first = 1 + sum(self.differ(run, better) for better in runs[:at])
             last = len(runs) - sum(self.differ(run, worse) for worse in runs[at + 1 :])
-            places[run] = f"{first}" if first == last else f"{first}–{last}"
+            places[run] = span(first, last)
         return places
 
     def headline(self) -> str:
@@ -79,66 +80,75 @@ class Standing(NamedTuple):
             return f"{best} has {self.measure} {number(self.scores[best].value)}."
         if not self.pairs:
             return f"One query cannot tell the {len(self.scores)} runs apart."
-        alike = [run for run in others if not self.pairs[best, run].differing]
-        unsure = [run for run in others if run not in alike and not self.differ(best, run)]
-        behind = [run for run in others if run not in alike and run not in unsure]
-        if len(alike) == len(others):
-            runs = f"The {len(self.scores)} runs"
-            if len(others) == 1:
-                runs = f"{best} and {others[0]}"
-            return f"{runs} have the same {self.measure} in each of {self.queries:,} queries."
-        if len(others) == 1 and unsure:
-            return f"{best} and {others[0]} cannot be told apart."
         if len(others) == 1:
-            return f"{best} is better than {others[0]}."
+            return self._headline_on_two(best, others[0])
+        alike, unsure, behind = [], [], []
+        for run in others:
+            if not self.pairs[best, run].differing:
+                alike.append(run)
+            elif not self.differ(best, run):
+                unsure.append(run)
+            else:
+                behind.append(run)
+        if alike == others:
+            return f"The {len(self.scores)} runs {self._have_the_same}"
         if not any(self.differ(*pair) for pair in combinations(self.scores, 2)):
-            runs = f"the {len(self.scores)} runs"
-            return f"These {self.queries:,} queries cannot tell {runs} apart."
-        leaders = listed([best, *alike])
-        are = "are" if alike else "is"
+            return f"These {self.queries:,} queries cannot tell the {len(self.scores)} runs apart."
+        leaders = f"{best} is"
+        if alike:
+            leaders = f"{listed([best, *alike])} are"
         if unsure:
-            return f"{leaders} {are} ahead, but {listed(unsure)} may be as good."
-        than = f"each of the {len(behind)} others" if len(behind) > 1 else behind[0]
-        return f"{leaders} {are} best: better than {than}."
+            return f"{leaders} ahead, but {listed(unsure)} may be as good."
+        if len(behind) == 1:
+            return f"{leaders} best: better than {behind[0]}."
+        return f"{leaders} best: better than each of the {len(behind)} others."
+
+    def _headline_on_two(self, best: str, other: str) -> str:
+        if not self.pairs[best, other].differing:
+            return f"{best} and {other} {self._have_the_same}"
+        if not self.differ(best, other):
+            return f"{best} and {other} cannot be told apart."
+        return f"{best} is better than {other}."
+
+    @property
+    def _have_the_same(self) -> str:
+        return f"have the same {self.measure} in each of {self.queries:,} queries."
 
     def evidence(self) -> str:
         """Return what the headline stands on, and how many queries would settle it."""
         best, *others = self.winner_first
         score = self.scores[best]
         if not others:
-            by_chance = (
-                f"A random order of the same documents would have {number(score.random_order)}."
-            )
+            chance = number(score.random_order)
+            by_chance = f"A random order of the same documents would have {chance}."
             if score.queries < 2:
                 return f"Intervals need more than one query. {by_chance}"
             ends = f"95% interval {number(score.low)} to {number(score.high)}"
             return f"{ends}, {score.queries:,} queries. {by_chance}"
         other = others[0]
-        means = (
-            f"{best} has {self.measure} {number(score.value)}, "
-            f"{other} {number(self.scores[other].value)}"
-        )
+        means = f"{best} has {self.measure} {number(score.value)}"
+        means = f"{means}, {other} {number(self.scores[other].value)}"
         if not self.pairs:
             return f"{means}. Intervals and tests need more than one query."
         pair = self.pairs[best, other]
         interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
-        corrected = f", both corrected for {self.together} pairs" if self.together > 1 else ""
-        tested = f"{interval}, {p_text(pair.p_holm)}{corrected}"
-        counts = (
-            f"Better on {counted(pair.wins)}, worse on {pair.losses:,}, equal on {pair.ties:,}."
-        )
-        sentence = f"{means}: {signed(pair.difference)} ({tested}). {counts}"
-        if self.differ(best, other):
-            return sentence
-        return f"{sentence} {needed(pair)}".strip()
+        tested = f"{interval}, {p_text(pair.p_holm)}"
+        if self.together > 1:
+            tested = f"{tested}, both corrected for {self.together} pairs"
+        wins = f"Better on {counted(pair.wins)}"
+        counts = f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}."
+        text = f"{means}: {signed(pair.difference)} ({tested}). {counts}"
+        if self.differ(best, other) or not pair.queries_needed:
+            return text
+        about = f"{rounded_up(pair.queries_needed):,} queries"
+        return f"{text} To settle a gap this small you need about {about}."
 
 
-def needed(pair: Any) -> str:
-    """Return how many queries would settle a gap that is not significant."""
-    if not pair.queries_needed:
-        return ""
-    about = rounded_up(pair.queries_needed)
-    return f"To settle a gap this small you need about {about:,} queries."
+def chosen_of(choice: Mapping[str, str], name: str, values: Collection[str]) -> str:
+    """Return what is chosen of some values; else the first, or nothing if there are none."""
+    if choice.get(name) in values:
+        return choice[name]
+    return next(iter(values), "")
 
 
 def rounded_up(count: int) -> int:
@@ -163,29 +173,28 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     lacking = {run: queries for run, queries in missing.items() if queries}
     if not lacking:
         return []
-    is_skipped = option == "skip"
+    offer = ("missing", "skip", "Compare only the queries that all runs have")
+    if len(missing) == 1:
+        offer = ("missing", "skip", "Score only the queries that it has")
+    one_counts, they_count = "counts as 0", "count as 0"
+    if option == "skip":
+        offer = ("missing", "empty", "Count them as 0")
+        one_counts, they_count = "is skipped", "are skipped"
     (run, queries), *others = lacking.items()
     if others:
-        counts = listed([f"{len(each):,} from {name}" for name, each in lacking.items()], "runs")
-        count = "are skipped" if is_skipped else "count as 0"
-        text = f"Queries are missing from {len(lacking)} runs and {count}: {counts}."
+        counts = [f"{len(queries):,} from {run}" for run, queries in lacking.items()]
+        runs = f"{len(lacking)} runs and {they_count}: {listed(counts, 'runs')}"
+        text = f"Queries are missing from {runs}"
     elif len(queries) == 1:
-        counts = "is skipped" if is_skipped else "counts as 0"
-        text = f"One query, {queries[0]}, is missing from {run} and {counts}."
+        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
     else:
-        counts = "are skipped" if is_skipped else "count as 0"
-        some = ", ".join(queries[:NAMED]) + (", …" if len(queries) > NAMED else "")
-        text = sentence(f"{len(queries):,} queries are missing from {run} and {counts}: {some}")
-    if is_skipped:
-        return [Remark(text, ("missing", "empty", "Count them as 0"))]
-    does = "Score only the queries that it has"
-    if len(missing) > 1:
-        does = "Compare only the queries that all runs have"
-    return [Remark(text, ("missing", "skip", does))]
+        missed = f"{run} and {they_count}: {some(queries, NAMED)}"
+        text = f"{len(queries):,} queries are missing from {missed}"
+    return [Remark(sentence(text), offer)]
 
 
 def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
-    """Return how the scores of runs differ from those of trec_eval, which orders tied documents."""
+    """Return how the scores of runs differ from trec_eval's, which orders tied documents."""
     differing = []
     for run, value in there.items():
         ours, theirs = number(here[run].value), number(value)
@@ -198,17 +207,18 @@ def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: st
     return [Remark(text, ("convention", "trec_eval", "Score as trec_eval does"))]
 
 
-def listed(names: Sequence[str], what: str = "") -> str:
+def listed(names: Sequence[str], kind: str = "") -> str:
     """Return names in a sentence; of many the first.
 
     >>> listed(["a"]), listed(["a", "b"]), listed([*"abcd"]), listed([*"abcde"], "runs")
     ('a', 'a and b', 'a, b, c and d', 'a, b, c and 2 more runs')
     """
-    some = list(names)
-    if len(names) > NAMED + 1:
-        some = [*names[:NAMED], f"{len(names) - NAMED} more {what}".strip()]
-    *first, last = some
-    return f"{', '.join(first)} and {last}" if first else last
+    *first, last = names
+    if len(first) > NAMED:
+        first, last = [*names[:NAMED]], f"{len(names) - NAMED} more {kind}".strip()
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"
 
 
 def counted(queries: int) -> str:
@@ -217,7 +227,9 @@ def counted(queries: int) -> str:
     >>> counted(1), counted(2000)
     ('1 query', '2,000 queries')
     """
-    return f"{queries:,} {'query' if queries == 1 else 'queries'}"
+    if queries == 1:
+        return "1 query"
+    return f"{queries:,} queries"
 
 
 def p_text(p: float) -> str:
@@ -228,9 +240,11 @@ def p_text(p: float) -> str:
     """
     if p < 0.001:
         return "p < 0.001"
-    texts = (f"{p:.{digits}g}" for digits in range(2, 18))
-    is_significant = p < tables.SIGNIFICANT
-    return f"p = {next(t for t in texts if (float(t) < tables.SIGNIFICANT) == is_significant)}"
+    digits = 2
+    # 0.04997 would round to the threshold, as if it were not significant
+    while (float(f"{p:.{digits}g}") < tables.SIGNIFICANT) != (p < tables.SIGNIFICANT):
+        digits += 1
+    return f"p = {p:.{digits}g}"
 
 
 # --- The table ---------------------------------------------------------------------------------
@@ -246,6 +260,7 @@ class Axis(NamedTuple):
     def over(cls, means: Sequence[float], ends: Sequence[float]) -> "Axis":
         """Return an axis that reaches a little beyond means and the ends of intervals."""
         values = [*means, *ends]
+        # a value alone has no range, and gets a width too
         margin = (max(values) - min(values) or 0.1) * 0.06
         low = max(min(values) - margin, min(0.0, *means))
         high = min(max(values) + margin, max(1.0, *means))
@@ -258,7 +273,7 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Round values on the axis, each with its text."""
+        """Round values on the axis, with their texts."""
         width = self.high - self.low
         power = 10.0 ** math.floor(math.log10(width / 3))
         step = next(unit * power for unit in (5, 2, 1) if width / (unit * power) >= 3)
@@ -281,38 +296,38 @@ class Row(NamedTuple):
 
 
 def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
-    """Return a row for each run, the best first, and the axis of the means."""
+    """Return a row for every run, the best first, and the axis of the means."""
     intervals = {run: _interval(standing, run) for run in standing.scores}
-    means = [score.value for score in standing.scores.values()]
-    ends = [end for interval in intervals.values() if interval for end in interval]
-    axis = Axis.over(means, ends)
-    places = standing.places() if standing.pairs else {}
+    means = {run: score.value for run, score in standing.scores.items()}
+    axis = Axis.over([*means.values()], [*itertools.chain(*intervals.values())])
+    base = axis.place(means[standing.base])
+    places = standing.places()
     rows = []
-    for run, score in standing.scores.items():
-        interval = intervals[run]
-        difference, p = _difference(standing, run)
-        kind, drawn = _kind(standing, run), None
-        if interval is not None:
-            base = axis.place(standing.scores[standing.base].value)
-            low, high = axis.place(interval[0]), axis.place(interval[1])
+    for run, mean in means.items():
+        kind, interval = _kind(standing, run), None
+        if intervals[run]:
+            low, high = map(axis.place, intervals[run])
             # a line that touches that of the base would not differ
             if kind == "worse":
                 high = min(high, base - CLEAR)
             if kind == "better":
                 low = max(low, base + CLEAR)
-            drawn = (low, high)
-        at = axis.place(score.value)
-        rows.append(Row(run, places.get(run, ""), score.value, at, drawn, kind, difference, p))
+            interval = (low, high)
+        difference = _difference(standing, run)
+        rows.append(Row(run, places[run], mean, axis.place(mean), interval, kind, *difference))
     return rows, axis
 
 
-def _interval(standing: Standing, run: str) -> tuple[float, float] | None:
-    """Return the ends of a run's interval: of its mean, or around the base of its difference."""
+def _interval(standing: Standing, run: str) -> tuple[float, ...]:
+    """Return the ends of a run's interval: of its mean, or around the base of its difference.
+
+    There are none for the base, nor for a mean of one query.
+    """
     score = standing.scores[run]
     if not standing.pairs:
-        return None if math.isnan(score.low) else (score.low, score.high)
+        return tuple(end for end in (score.low, score.high) if not math.isnan(end))
     if run == standing.base:
-        return None
+        return ()
     pair = standing.pairs[run, standing.base]
     base = standing.scores[standing.base].value
     return base + pair.low_holm, base + pair.high_holm
@@ -330,8 +345,9 @@ def _difference(standing: Standing, run: str) -> tuple[str, str]:
     """Return how a run differs from the base, and p."""
     if not standing.pairs:
         return "", ""
+    if run == next(iter(standing.scores)) == standing.base:
+        return "best", ""
     if run == standing.base:
-        is_best = run == next(iter(standing.scores))
-        return ("best" if is_best else "–"), ""
+        return "–", ""
     pair = standing.pairs[run, standing.base]
     return signed(pair.difference), p_text(pair.p_holm)

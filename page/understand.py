@@ -1,14 +1,13 @@
 """The place Understand: one ranking as a picture, beside it the steps, below it 28 libraries."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .address import RANKING, Address, Choice, Note, choices_of, csv_text
 from .explanation import Libraries, libraries
-from .guide import OPENING, SOLVED, STEPS, query_of_documents
-from .html import csv_address, number, render
+from .guide import OPENING, READERS, SOLVED, STEPS, asked, query_of_documents
+from .html import csv_address, number, number_or, render
 from .metric import ndcg
 from .picture import (
     SHOWS,
@@ -25,6 +24,7 @@ from .ranking import (
     Marks,
     Ranking,
     Step,
+    by_rank,
     discounts_of,
     ideal_steps,
     ideal_sums,
@@ -43,12 +43,12 @@ class Thread(NamedTuple):
 
     title: str
     text: str
-    guess: str
-    choices: tuple[tuple[str, str], ...]  # each with its link
-    verdict: str
-    answer: str
-    place: str  # such as "2 of 7"
-    links: tuple[tuple[str, str], ...]
+    links: tuple[tuple[str, str], ...]  # texts and addresses, and so are the choices
+    guess: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    verdict: str = ""
+    answer: str = ""
+    place: str = ""  # such as "2 of 7"
 
 
 class Figure(NamedTuple):
@@ -95,7 +95,12 @@ def understand(address: Address, notes: Sequence[Note]) -> dict[str, Any]:
     steps = steps_of(ranking, options)
     best = ideal_steps(ranking, steps, options)
     score = score_of(address, ranking, steps)
-    in_step = bool(address.step)
+    numbers: list[tuple[Any, ...]] = []
+    strips: list[Libraries] = []
+    if not address.step:
+        numbers = numbers_of(ranking, steps, best)
+    if not address.step or _is_last(address):
+        strips = [libraries_of(address, ranking)]
     return {
         "address": address,
         "notes": notes,
@@ -103,8 +108,8 @@ def understand(address: Address, notes: Sequence[Note]) -> dict[str, Any]:
         "figure": figure_of(address, ranking, steps, best),
         "thread": thread_of(address, score),
         "choices": choices_with_scores(address, ranking),
-        "strips": [] if in_step and not _is_last(address) else [libraries_of(address, ranking)],
-        "numbers": [] if in_step else numbers_of(ranking, steps, best),
+        "strips": strips,
+        "numbers": numbers,
         "own_text": own_text(address),
         "signature": ndcg.signature(**settings.options),
         "code": snippet(ranking.given(options), settings),
@@ -120,22 +125,26 @@ def score_of(address: Address, ranking: Ranking, steps: Sequence[Step]) -> Score
     """Return the score of a ranking at its largest cutoff."""
     options = address.settings.drawn
     ((name, value),) = scores_by_name(ranking, options).items()
-    every = scores_by_name(ranking, address.settings.options)
-    others = tuple((each, score) for each, score in every.items() if each != name)
-    cutoff = address.settings.cutoff or len(ranking.documents)
-    ideal = ideal_sums(ranking, options)[min(cutoff, len(ranking.documents)) - 1]
-    marks = marks_of(ranking, steps, options) if ideal > 0 else None
-    step = STEPS.get(address.step)
+    others = scores_by_name(ranking, address.settings.options)
+    del others[name]
+    size = len(ranking.documents)
+    cutoff = min(address.settings.cutoff or size, size)
+    ideal = ideal_sums(ranking, options)[cutoff - 1]
+    marks, scale = None, Scale(0.0, 1.0)
+    if ideal > 0:
+        marks = marks_of(ranking, steps, options)
+        scale = scale_of(marks)
+    waiting = asked(address.step, address.guess)
     return Score(
         name,
-        "no score" if math.isnan(value) else number(value),
-        others,
+        number_or(value, "no score"),
+        tuple(others.items()),
         marks,
-        scale_of(marks) if marks else Scale(0.0, 1.0),
+        scale,
         sum(step.added for step in steps),
         ideal,
-        is_hidden=hides_score(address),
-        hides_ties=not address.guess and step is not None and step.hides_ties,
+        is_hidden=waiting.hides_score,
+        hides_ties=waiting.hides_ties,
     )
 
 
@@ -146,35 +155,38 @@ def figure_of(
     settings = address.settings
     labels = label_names(settings.options)
     drawing = Drawing.of([ranking], [*steps, *best], labels)
-    ranked = [step for step in steps if step.ranks is not None]
-    without_rank = [step for step in steps if step.ranks is None]
-    missed = [step for step in without_rank if _is_missed(ranking, step.at)]
-    removed = [step for step in without_rank if not _is_missed(ranking, step.at)]
+    ranked, others = by_rank(steps)
+    missed, removed = [], []
+    for step in others:
+        if _is_missed(ranking, step.at):
+            missed.append(step)
+        else:
+            removed.append(step)
     left = entries_of(ranking, ranked, drawing)
     right = entries_of(ranking, best, drawing)
-    cutoff = settings.cutoff
-    rows = max(len(left), len(right))
+    lines = lines_between(left, right)
+    if settings.word("ideal") == "full":
+        lines = []  # since its documents are none of the ranking
+    cut = settings.cutoff
+    if cut is not None and cut >= max(len(left), len(right)):
+        cut = None
     is_own = not address.is_of_example
+    is_hidden = asked(address.step, address.guess).hides_score
     return Figure(
         left,
         right,
-        [] if settings.word("ideal") == "full" else lines_between(left, right),
+        lines,
         entries_of(ranking, missed, drawing),
         entries_of(ranking, removed, drawing),
         drawing.highest,
         labels,
-        cut=None if cutoff is None or cutoff >= rows else cutoff,
-        shows_numbers=(is_own or bool(address.step)) and not hides_score(address),
+        cut=cut,
+        shows_numbers=(is_own or bool(address.step)) and not is_hidden,
         shows_scores=is_own or any(entry.is_tied for entry in left),
         has_tray=bool(missed) or is_own or address.step == "missing",
         query=query_of_documents(document.name for document in ranking.documents),
         live=live_of(ranking, drawing, settings),
     )
-
-
-def hides_score(address: Address) -> bool:
-    """Return whether the score would answer the guess of the step."""
-    return not address.guess and address.step in STEPS and STEPS[address.step].hides_score
 
 
 def _is_missed(ranking: Ranking, at: int) -> bool:
@@ -209,44 +221,54 @@ def live_of(ranking: Ranking, drawing: Drawing, settings: Settings) -> str:
 
 def thread_of(address: Address, score: Score) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
-    names = list(STEPS)
-    first = ("Next: Gain", Address(step="gain").link())
     if not address.is_of_example:
-        text = "This is your own ranking. Drag a card, or press its dots."
         example = ("Back to the example", Address(settings=address.settings).link())
-        return Thread("Your ranking", text, "", (), "", "", "", (example,))
-    if not address.step:
-        is_solved = score.marks is not None and score.marks.score > 1 - SHOWS
-        text = OPENING
-        if is_solved and score.marks is not None:
-            text = SOLVED.format(random=number(score.marks.random))
-        title = "Solved" if is_solved else "How good is this order?"
-        return Thread(title, text, "", (), "", "", "", (first,))
-    step = STEPS[address.step]
-    at = names.index(address.step)
-    links = [("Back", Address(step=names[at - 1]).link() if at else Address().link())]
-    if at + 1 < len(names):
-        links.append((f"Next: {STEPS[names[at + 1]].title}", Address(step=names[at + 1]).link()))
-    else:
-        links.append(("To the start", Address().link()))
-    # by alphabet, so that the place does not give the right answer away
-    choices = tuple((choice, address.link(guess=choice)) for choice in sorted(step.choices))
+        return Thread("Your ranking", READERS, (example,))
+    if address.step:
+        return thread_of_step(address)
+    links = (("Next: Gain", Address(step="gain").link()),)
+    if score.marks is not None and score.marks.score > 1 - SHOWS:
+        return Thread("Solved", SOLVED.format(random=number(score.marks.random)), links)
+    return Thread("How good is this order?", OPENING, links)
+
+
+def thread_of_step(address: Address) -> Thread:
+    """Return what is said at a step; without a guess, nothing that answers it."""
+    names = list(STEPS)
+    step, number_of_step = STEPS[address.step], names.index(address.step) + 1
+    before = ["", *names][number_of_step - 1]
+    back = ("Back", Address(step=before).link())
+    onward = ("To the start", Address().link())
+    if number_of_step < len(names):
+        after = names[number_of_step]
+        onward = (f"Next: {STEPS[after].title}", Address(step=after).link())
     verdict, answer = "", ""
     if address.guess:
-        is_right = address.guess == step.choices[0]
-        verdict = "Right." if is_right else f"Not quite: {_lower(step.choices[0])}."
-        answer = step.answer
-    place = f"{at + 1} of {len(names)}"
-    return Thread(step.title, step.text, step.guess, choices, verdict, answer, place, tuple(links))
+        verdict, answer = "Right.", step.answer
+        right = step.choices[0]
+        if address.guess != right:
+            verdict = f"Not quite: {_within_sentence(right)}."
+    return Thread(
+        step.title,
+        step.text,
+        (back, onward),
+        step.guess,
+        # by alphabet, so that the place does not give the right answer away
+        tuple((choice, address.link(guess=choice)) for choice in sorted(step.choices)),
+        verdict,
+        answer,
+        f"{number_of_step} of {len(names)}",
+    )
 
 
-def _lower(text: str) -> str:
-    """Return a choice within a sentence."""
-    return text if text.startswith("nDCG") else f"{text[0].lower()}{text[1:]}"
+def _within_sentence(choice: str) -> str:
+    if choice.startswith("nDCG"):
+        return choice
+    return f"{choice[0].lower()}{choice[1:]}"
 
 
 def choices_with_scores(address: Address, ranking: Ranking) -> dict[str, list[Choice]]:
-    """Return the words of each option, with the score of each, unless that answers the guess."""
+    """Return the words of every option, with their scores unless these answer the guess."""
     choices = choices_of(address)
     if not address.step or address.guess:
         choices = choices_of(address, lambda *word: _score_with(address, ranking, *word))
@@ -261,7 +283,7 @@ def _score_with(address: Address, ranking: Ranking, name: str, word: str) -> str
         (value,) = scores_by_name(ranking, options).values()
     except ValueError:  # such as a full ideal without a cutoff
         return "no score"
-    return "no score" if math.isnan(value) else number(value)
+    return number_or(value, "no score")
 
 
 def libraries_of(address: Address, ranking: Ranking) -> Libraries:
@@ -273,21 +295,31 @@ def libraries_of(address: Address, ranking: Ranking) -> Libraries:
 def numbers_of(
     ranking: Ranking, steps: Sequence[Step], best: Sequence[Step]
 ) -> list[tuple[Any, ...]]:
-    """Return every number of the figure as rows, each with what the ideal adds at its place."""
+    """Return every number of the figure as rows, with what the ideal order adds at this rank."""
+    # the ideal order may have fewer places
+    ideal = [step.added for step in best] + [0.0] * len(steps)
     rows: list[tuple[Any, ...]] = []
-    for place, step in enumerate(steps):
+    for step, ideal_adds in zip(steps, ideal, strict=False):
         document = ranking.documents[step.at]
-        relevance = "not judged" if document.relevance is None else document.relevance
-        rank = step.rank or ("not retrieved" if _is_missed(ranking, step.at) else "removed")
-        ideal = best[place].added if place < len(best) else 0.0
-        figures = (step.gain, step.discount, step.added, ideal)
+        rank, relevance = step.rank, document.relevance
+        if relevance is None:
+            relevance = "not judged"
+        if step.ranks is None:
+            rank = "removed"
+            if _is_missed(ranking, step.at):
+                rank = "not retrieved"
+        figures = (step.gain, step.discount, step.added, ideal_adds)
         rows.append((rank, document.name, relevance, *figures))
     return rows
 
 
 def own_text(address: Address) -> str:
     """Return the ranking as a text to edit."""
-    return "\n".join(csv_text(cell or "-" for cell in row) for row in address.shown_rows)
+    lines = []
+    for row in address.shown_rows:
+        # an empty cell would be lost when the text is read again
+        lines.append(csv_text(cell or "-" for cell in row))
+    return "\n".join(lines)
 
 
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:

@@ -49,9 +49,15 @@ def drag(page: Any, document: str, other: str) -> None:
     page.mouse.up()
 
 
+def box(page: Any, document: str) -> dict[str, float]:
+    """Return the place of a card; it has none while a late answer takes the card's place."""
+    places = (card(page, document).bounding_box() for _ in range(20))
+    return next(place for place in places if place is not None)
+
+
 def pull(page: Any, document: str, other: str) -> None:
     """Drag a card, and do not let it go."""
-    start, end = card(page, document).bounding_box(), card(page, other).bounding_box()
+    start, end = box(page, document), box(page, other)
     page.mouse.move(start["x"] + 40, start["y"] + 8)
     page.mouse.down()
     page.mouse.move(end["x"] + 40, end["y"] + 30, steps=4)

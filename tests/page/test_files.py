@@ -144,6 +144,12 @@ def test_the_long_beginning_of_all_names_is_left_out() -> None:
     assert chips(page) == ["x", "y"]
 
 
+def test_a_long_name_is_cut_to_what_a_file_system_takes() -> None:
+    page = send(**{"qrels.txt": QRELS, f"{'検索' * 120}.run": X})
+    (chip,) = chips(page)
+    assert set(chip) == {"検", "索"}
+
+
 def test_groups_are_recognized_and_every_figure_has_them() -> None:
     page = send(
         **{"qrels.txt": QRELS, "x.run": X, "languages.csv": "query,group\nq1,de\nq2,fr\nq3,de\n"}
@@ -151,6 +157,14 @@ def test_groups_are_recognized_and_every_figure_has_them() -> None:
     assert chips(page) == ["x"]
     assert "Groups:" in page.text
     assert "de" in page.says("folds").split()
+
+
+def test_groups_in_one_of_several_columns_are_refused_without_a_path(folder: Path) -> None:
+    page = send(**{"qrels.txt": QRELS, "x.run": X, "y.csv": "query,doc,relevance\nq1,d1,1\n"})
+    page = look(page.address.replace("files=", "groups=y.csv&files="))
+    has = "y.csv: has the columns 'query', 'doc', 'relevance'"
+    assert f"{has}; give two, the query and its group." in page.text
+    assert str(folder) not in page.source
 
 
 # --- Keeping --------------------------------------------------------------------------------------

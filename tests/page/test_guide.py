@@ -24,7 +24,7 @@ WORDS = 45  # of a step at most
 
 
 def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
-    value: float = ndcg.compute(**ranking_of(rows, USUAL).inputs, k=10, **options)["nDCG@10"]
+    value: float = ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), k=10, **options)["nDCG@10"]
     return value
 
 
@@ -45,7 +45,7 @@ def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric)
     retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
     tied = ranking_of(ties, USUAL).by_id(USUAL)
     by_library = list(ndcg.explain(**tied, k=10).scores.values())
-    report = ndcg.report(**ranking_of(ideal, USUAL).inputs, k=10)
+    report = ndcg.report(**ranking_of(ideal, USUAL).given(USUAL), k=10)
     scores = {
         "gain": [scored(ndcg, gain), scored(ndcg, graded(gain))],
         "discount": [
@@ -84,7 +84,7 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
     # one more relevant document raises the DCG of this order by more than that of the best
     sums = [
-        ndcg.compute(**ranking_of(rows, USUAL).inputs, measures=["DCG", "IDCG"])
+        ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), measures=["DCG", "IDCG"])
         for rows in (gain, graded(gain))
     ]
     rises = [f"{sums[1][name] - sums[0][name]:.2f}" for name in ("DCG", "IDCG")]

@@ -163,7 +163,7 @@ def test_the_scale_has_the_worst_order_and_the_mean_of_all_orders(
     discounts = [1 / math.log2(rank + 1) for rank in range(1, min(k, len(gains)) + 1)]
     ideal = sum(map(operator.mul, sorted(gains, reverse=True), discounts))
     assert marks.random == pytest.approx(sum(gains) / len(gains) * sum(discounts) / ideal)
-    assert marks.of_ties is None
+    assert marks.tie_range is None
 
 
 def test_the_scale_has_the_worst_and_the_best_order_of_tied_documents(
@@ -172,9 +172,10 @@ def test_the_scale_has_the_worst_and_the_best_order_of_tied_documents(
     ranking = of_documents((3, 9), (0, 5), (1, 5), (2, 5), (0, 1))
     marks = marks_of(ranking, steps_of(ranking, USUAL), USUAL)
     ends = [
-        ndcg.compute(**ranking.inputs, k=10, ties=ties)["nDCG@10"] for ties in ("worst", "best")
+        ndcg.compute(**ranking.given(USUAL), k=10, ties=ties)["nDCG@10"]
+        for ties in ("worst", "best")
     ]
-    assert marks.of_ties == pytest.approx(tuple(ends))
+    assert marks.tie_range == pytest.approx(tuple(ends))
 
 
 # --- Reading --------------------------------------------------------------------------------------

@@ -23,6 +23,11 @@ def test_a_shared_link_previews_as_the_page(address: str, title: str) -> None:
     assert picture.headers["content-type"] == "image/png"
 
 
+def test_the_question_whether_the_page_runs_is_answered_without_a_page() -> None:
+    answer = SERVER.head("/")
+    assert (answer.status_code, answer.headers["content-length"]) == (200, "0")
+
+
 def test_behind_a_proxy_the_preview_has_its_scheme() -> None:
     answer = SERVER.get("/", headers={"x-forwarded-proto": "https"})
     assert 'content="https://testserver/static/preview.png' in answer.text

@@ -26,6 +26,13 @@ def test_the_first_answer_has_the_number_the_scale_and_both_orders(ndcg: evaluat
     assert "Drag the cake to the last place." in page.text
 
 
+def test_every_negative_number_has_a_minus_sign() -> None:
+    page = look("?rel=3,-1,2&scores=3,2,-1&negative_relevance=keep")
+    assert page.found(r'class="grade">(.*?)<')[:3] == ["3", "−1", "2"]
+    assert page.found(r'class="product">(.*?) ×') == ["3", "−1", "2"]
+    assert page.found(r"score </span>(.*?)<") == ["3", "2", "−1"]
+
+
 def test_each_option_has_its_choices_with_the_scores_that_they_give(ndcg: evaluate.Metric) -> None:
     page = look()
     for name, words in CHOICES.items():
