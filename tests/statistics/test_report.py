@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 from evaluate import Metric
+from refusals import refusal
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
 from ndcg.statistics.significance import Sample, intervals
@@ -65,9 +66,7 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> Non
     of_one = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
     assert (score.low, score.high) == pytest.approx((of_one.low, of_one.high), abs=0.01)
     for weight in ([1, 1e-17, 1e-17], [1, 1.3e-15, 1], [1e-320, 1e-320, 1]):
-        with pytest.raises(
-            ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"
-        ):
+        with refusal("sample_weight"):
             ndcg.report(**inputs, sample_weight=weight)
 
 
@@ -276,7 +275,7 @@ def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_impro
     assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted(
         (0, 2, 3), key=values.__getitem__
     )
-    with pytest.raises(ValueError, match=r'^measure must be one of "nDCG@1", "nDCG@2"; got'):
+    with refusal("measure"):
         report.lowest(measure="nDCG@5")
-    with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+    with refusal("n"):
         report.lowest(-1)
