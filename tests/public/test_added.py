@@ -229,11 +229,11 @@ def test_a_rejected_compute_of_batches_keeps_them(
 
 def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
     options_of_any_number = [each for each in BAD_OPTIONS if "sample_weight" not in each[0]]
-    for options, problem in [
+    for options, named in [
         *options_of_any_number,
-        ({"sample_weight": [1, 1]}, "sample_weight must .* of 3 queries"),
+        ({"sample_weight": [1, 1]}, "sample_weight must hold one weight for each of 3 queries"),
     ]:
-        with pytest.raises(ValueError, match=f"^{problem}"):
+        with refusal(*named.split(": ")):
             with_batches.compute(**options)
     with refusal("sample_weight must hold one weight for each of 5 queries"):
         with_batches.compute(**TWO, sample_weight=[1, 1])
