@@ -139,7 +139,7 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
 
 def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) -> None:
     for measure in (None, "nDCG", "nDCG@10"):
-        with pytest.raises(ValueError, match="measure must be one of 'nDCG@1', 'nDCG@3'; got "):
+        with refusal("measure"):
             report.to_eval_results(dataset="user/queries", task_id="test", measure=measure)
     (entry,) = ndcg.report(**RANKINGS, k=3).to_eval_results(dataset="user/queries", task_id="test")
     assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
@@ -188,9 +188,7 @@ def test_slices_with_names_that_look_like_others_hide_nothing_or_are_rejected(nd
     assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
     report = ndcg.report(**RANKINGS, by=["x/low", "x", "x", "x"])
-    with pytest.raises(
-        ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"
-    ):
+    with refusal("by"):
         report.flat()
 
 
