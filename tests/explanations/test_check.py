@@ -302,13 +302,13 @@ def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_conven
 
 
 def test_a_function_that_raises_on_some_rankings_computes_a_convention_on_the_others() -> None:
-    result = check(raises_if(lambda run, qrels, k: not any(qrels.values())))
+    result = check(raises_if(lambda run, qrels, k: not any(qrels.values())), form="mappings")
     assert (result.status, result.refused) == (0, False)
     assert "ranx" in result.conventions
 
 
 def test_the_smallest_ranking_that_differs_is_not_one_on_which_the_function_raises() -> None:
-    example = check(raises_if(short), convention="trec_eval").example
+    example = check(raises_if(short), form="mappings", convention="trec_eval").example
     assert example is not None
     assert math.isfinite(example.value)
     assert len(example.query.run) >= (example.query.k or 0)
@@ -438,14 +438,14 @@ def test_a_factor_is_explained() -> None:
 
 
 def test_the_smallest_ranking_keeps_a_judgment() -> None:
-    example = check(lambda run, qrels, k: 2.0).example
+    example = check(lambda run, qrels, k: 2.0, form="mappings").example
     assert example is not None
     assert len(example.query.run) <= 1
     assert len(example.query.qrels) == 1
 
 
 def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
-    result = check(TOP_K)
+    result = check(TOP_K, form="mappings")
     example = result.example
     assert example is not None
     assert [*example.query.run.values()] == [1.0]
@@ -459,7 +459,8 @@ def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
 
 def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
     result = check(
-        lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run)))
+        lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run))),
+        form="mappings",
     )
     assert any("have documents with equal scores; of the" in note for note in result.notes)
 
@@ -734,7 +735,9 @@ def test_an_error_has_the_smallest_ranking_on_which_it_is_raised() -> None:
 
 
 def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
-    result = check(lambda run, qrels, k: usual(run, qrels, k) / any(qrels.values()))
+    result = check(
+        lambda run, qrels, k: usual(run, qrels, k) / any(qrels.values()), form="mappings"
+    )
     assert "ranx" in result.conventions
     assert 45 < result.answered < result.cases
     assert (
@@ -819,7 +822,7 @@ def test_the_same_seed_asks_the_same() -> None:
 
 
 def test_a_result_is_json() -> None:
-    saved = json.loads(json.dumps(check(TOP_K).to_dict()))
+    saved = json.loads(json.dumps(check(TOP_K, form="mappings").to_dict()))
     assert saved["matches"][0] == {
         "convention": "ranx",
         "slips": ["ideal from the top k retrieved"],
