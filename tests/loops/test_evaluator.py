@@ -564,64 +564,64 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "named"),
     [
-        ({"queries": {}}, "queries is empty; give at least one entry"),
-        ({"corpus": {}}, "corpus is empty; give at least one entry"),
-        ({"relevant_docs": {}}, "relevant_docs is empty; give at least one entry"),
-        ({"corpus": list(CORPUS.values())}, "corpus must be a mapping of ids to text; got list"),
+        ({"queries": {}}, "queries"),
+        ({"corpus": {}}, "corpus"),
+        ({"relevant_docs": {}}, "relevant_docs"),
+        ({"corpus": list(CORPUS.values())}, "corpus"),
         (
             {"relevant_docs": {"q99": {"d1": 1}}},
-            r"relevant_docs: query 'q99' is not in queries \(1 such queries\); ",
+            "relevant_docs: query 'q99'",
         ),
         (
             {"relevant_docs": {"q2": {"d1": 1, "x": 2}}},
-            "relevant_docs: query 'q2', document 'x' is not in corpus; ",
+            "relevant_docs: query 'q2', document 'x'",
         ),
         (
             {"relevant_docs": {"q2": "d1"}},
-            "relevant_docs: query 'q2': must hold ids of documents; got 'd1'",
+            "relevant_docs: query 'q2'",
         ),
         (
             {"relevant_docs": {"q2": {"d1": np.nan}}},
-            "relevant_docs: query 'q2', document 'd1': nan is not a ",
+            "relevant_docs: query 'q2', document 'd1'",
         ),
-        ({"relevant_docs": {"q2": {"d1": -1}}}, "relevant_docs: query 'q2', document 'd1': .*-1"),
+        ({"relevant_docs": {"q2": {"d1": -1}}}, "relevant_docs: query 'q2', document 'd1'"),
         (
             {"candidates": {"q1": ["d1", "x"]}},
-            "candidates: query 'q1', document 'x' is not in corpus; ",
+            "candidates: query 'q1', document 'x'",
         ),
         (
             {"candidates": ["d1"]},
-            "candidates must be a mapping of ids to ids of documents; got list",
+            "candidates",
         ),
         (
             {"candidates": {1: ["d1"]}},
-            "candidates: query 1 is not in queries .*; ids are compared with their types",
+            "candidates: query 1",
         ),
-        ({"candidates": {}}, "candidates: no query of relevant_docs has any; give {query: ids}"),
-        ({"exclude": ["d1"]}, "exclude must be a mapping of ids to ids of documents; got list"),
-        ({"exclude": {"q1": "d01"}}, "exclude: query 'q1': must be a list or a set of ids; got"),
-        ({"corpus": {**CORPUS, 7: "w1"}}, "corpus: ids must be all text or all integers"),
-        ({"corpus_chunk_size": 0}, "corpus_chunk_size must be a positive integer; got 0"),
-        ({"batch_size": True}, "batch_size must be a positive integer; got True"),
-        ({"truncate_dim": -1}, "truncate_dim must be a positive integer; got -1"),
-        ({"max_active_dims": 0}, "max_active_dims must be a positive integer; got 0"),
-        ({"queries": {**QUERIES, "q1": None}}, "queries: 'q1': must be a string; got None"),
-        ({"corpus": {**CORPUS, "d1": 3}}, "corpus: 'd1': must be a string; got 3"),
-        ({"by": {"q1": "de"}}, "by: query 'q0' is missing"),
+        ({"candidates": {}}, "candidates"),
+        ({"exclude": ["d1"]}, "exclude"),
+        ({"exclude": {"q1": "d01"}}, "exclude: query 'q1'"),
+        ({"corpus": {**CORPUS, 7: "w1"}}, "corpus"),
+        ({"corpus_chunk_size": 0}, "corpus_chunk_size"),
+        ({"batch_size": True}, "batch_size"),
+        ({"truncate_dim": -1}, "truncate_dim"),
+        ({"max_active_dims": 0}, "max_active_dims"),
+        ({"queries": {**QUERIES, "q1": None}}, "queries"),
+        ({"corpus": {**CORPUS, "d1": 3}}, "corpus"),
+        ({"by": {"q1": "de"}}, "by: query 'q0'"),
         (
             {"sample_weight": [1, 2]},
-            "sample_weight must hold one weight for each of 30 queries; got 2",
+            "sample_weight",
         ),
-        ({"name": 3}, "name must be a string; got 3$"),
+        ({"name": 3}, "name"),
     ],
 )
 def test_arguments_that_cannot_be_scored_are_rejected_before_a_model_is_trained(
-    make: Make, arguments: dict[str, Any], error: str
+    make: Make, arguments: dict[str, Any], named: str
 ) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(ValueError, match=f"^{error}"):
+    with refusal(*named.split(": ")):
         make(**arguments)
 
 

@@ -525,39 +525,39 @@ def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "named"),
     [
         ({"main_input": 1, "query_ids": query_of}, "main_input"),
-        ({"query_ids": [1, 1, 2]}, "query_ids as a column need references"),
-        ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids 3, references 2"),
-        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1 is None"),
+        ({"query_ids": [1, 1, 2]}, "query_ids"),
+        ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids"),
+        ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1"),
         (
             {"query_ids": [1.5, 1.0, 2.0], "references": [1, 0, 1]},
-            "query_ids must be integers or strings",
+            "query_ids",
         ),
-        ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids must be integers or strings"),
+        ({"query_ids": [[1], [2]], "references": [1, 0]}, "query_ids"),
         (
             {"query_ids": [1, 1, 2], "references": ["a", "b", "c"]},
-            "references hold text, which no model receives",
+            "references",
         ),
-        ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references must be flat"),
+        ({"query_ids": [1, 1, 2], "references": [[1], [0], [1]]}, "references"),
         (
             {"query_ids": "query", "references": "label"},
-            r"query_ids must be .* such as data\['query'\]; got 'query'",
+            "query_ids",
         ),
-        ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids must be a function of"),
-        ({"references": [1, 0, 1]}, "references are the labels in the order of query_ids"),
+        ({"query_ids": {"query": [1]}, "references": [1]}, "query_ids"),
+        ({"references": [1, 0, 1]}, "references"),
         (
             {"query_ids": query_of, "references": [1, 0, 1]},
-            "references are the labels in the order of query_ids",
+            "references",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_arguments_that_do_not_fit_are_rejected_before_any_training(
-    ndcg: Metric, arguments: Options, error: str
+    ndcg: Metric, arguments: Options, named: str
 ) -> None:
-    with pytest.raises(ValueError, match=error):
+    with refusal(*named.split(": ")):
         ndcg.trainer_metrics(**arguments)
 
 

@@ -502,9 +502,7 @@ def test_a_value_that_is_not_finite_is_rejected_at_its_place(
 ) -> None:
     sides = {"relevance": np.ones((3, 4), dtype), "score": np.ones((3, 4), dtype)}
     sides[array][1, 2] = value
-    with pytest.raises(
-        InvalidRankingError, match=rf"^{array}: query 1, position 2: .*{value}"
-    ) as caught:
+    with pytest.raises(InvalidRankingError) as caught:
         check(**sides)
     assert (caught.value.array, caught.value.query, caught.value.position) == (array, 1, 2)
 
@@ -539,9 +537,7 @@ def test_no_option_makes_a_number_of_a_value_that_is_not_finite(data: st.DataObj
         array == "relevance"
     )
     for inputs in (sides, *unretrieved):
-        with pytest.raises(
-            InvalidRankingError, match=rf"^{array}: query {query}, position {position}: .*{value}"
-        ):
+        with refusal(array, f"query {query}, position {position}"):
             measure_queries(**inputs, **options)
 
 
@@ -580,9 +576,9 @@ def test_a_relevance_that_the_options_do_not_allow_is_rejected_at_its_place(
 @pytest.mark.parametrize("score", [[4, 3, 2, 1], [1, 1, 1, 1]])
 def test_a_sum_that_overflows_is_rejected_with_its_query(measure: str, score: list[int]) -> None:
     relevance = np.array([[1.0, 0, 0, 0], [1.7e308] * 4])
-    with pytest.raises(InvalidRankingError, match=r"^relevance: query 1: .*overflow") as caught:
+    with pytest.raises(InvalidRankingError) as caught:
         measure_queries(relevance, np.array([score, score]), measures=[measure])
-    assert caught.value.position is None
+    assert (caught.value.array, caught.value.query, caught.value.position) == ("relevance", 1, None)
 
 
 def test_masked_values_are_never_rejected_nor_negative_relevances_before_options_are_known() -> (

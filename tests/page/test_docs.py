@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+from functools import cache
 
 import pytest
 from conftest import ROOT
@@ -10,10 +11,17 @@ from visitor import SERVER, Page, look
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 
 
-def open_document(path: str) -> Page:
+@cache
+def answer_at(path: str) -> tuple[int, str]:
+    """The status and the text of a document, which many links lead to."""
     answer = SERVER.get(f"/docs/{path}")
-    assert answer.status_code == 200, path
-    return Page(answer.text)
+    return answer.status_code, answer.text
+
+
+def open_document(path: str) -> Page:
+    status, source = answer_at(path)
+    assert status == 200, path
+    return Page(source)
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -29,10 +37,10 @@ def test_every_link_of_a_document_leads_somewhere(path: str) -> None:
             if not target
             else posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
         )
-        answer = SERVER.get(f"/docs/{there}")
-        assert answer.status_code == 200, link
+        status, source = answer_at(there)
+        assert status == 200, link
         if anchor and there.endswith(".md"):
-            assert f'id="{anchor}"' in answer.text, link
+            assert f'id="{anchor}"' in source, link
 
 
 def test_the_header_leads_to_the_documentation_and_to_the_api() -> None:

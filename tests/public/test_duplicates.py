@@ -184,7 +184,7 @@ def check_format(name: str, random: np.random.Generator, folder: Path) -> None:
 @pytest.mark.parametrize("name", [*FORMATS, *RANKED, "flat rows"])
 @pytest.mark.filterwarnings("ignore:.*the scores rank its hits:UserWarning")
 def test_a_document_counts_once_at_its_best_rank(name: str, tmp_path: Path) -> None:
-    for seed in range(4):
+    for seed in range(2):
         check_format(name, np.random.default_rng(seed), tmp_path)
 
 
@@ -249,7 +249,7 @@ def test_matrices_of_scores_and_ids_list_a_document_once() -> None:
 def test_two_judgments_of_a_document_stay_an_error(tmp_path: Path) -> None:
     rows = [("q", "a", 2.0), ("q", "b", 1.5), ("q", "a", 1.0)]
     for form in (FORMATS["pandas"], FORMATS["CSV"], FORMATS["pairs"]):
-        with pytest.raises(ValueError, match=r"^references: .* already; give it once for a query$"):
+        with refusal("references"):
             package.compute(
                 predictions={"q": {"a": 1}}, references=form(rows, tmp_path), duplicates="best"
             )

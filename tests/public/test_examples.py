@@ -407,12 +407,21 @@ def test_the_log_of_a_retriever_is_scored_by_document_and_gated(
         "refunds,sso,relevant\n"
     )
     (tmp_path / "judged.csv").write_text(judged)
-    command = [sys.executable, str(ROOT / "examples/rag_log.py"), "log.jsonl", "judged.csv"]
+    command = [str(ROOT / "examples/rag_log.py"), "log.jsonl", "judged.csv"]
     command += ["--metric", str(ROOT / "ndcg.py"), "--at-least"]
+    script = """
+    import os, runpy, sys
+    os.chdir(folder)
+    sys.argv = command
+    end = "passed"
+    try:
+        runpy.run_path(command[0], run_name="__main__")
+    except SystemExit as error:
+        end = error.code
+    print(end)
+    """
     value = (1 + 3 / math.log2(3)) / (3 + 3 / math.log2(3) + 1 / 2)
-    for least, status in ((0.4, 0), (0.6, 1)):
-        done = subprocess.run(
-            [*command, str(least)], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == status
-        assert f"refunds: {value:.3f}, not in the first 5: sso" in done.stdout
+    for least, end in ((0.4, "passed"), (0.6, "nDCG@5 is below 0.6")):
+        printed = processes.run(script, folder=str(tmp_path), command=[*command, str(least)])
+        assert printed.splitlines()[-1] == end
+        assert f"refunds: {value:.3f}, not in the first 5: sso" in printed

@@ -134,6 +134,15 @@ def test_the_files_of_a_killed_run_neither_block_the_next_nor_enter_it(
     assert not [path for path in processes.cache.rglob("*") if path.is_file()]
 
 
+def assert_whole_rounds(found: list[list[float]]) -> None:
+    """Each round has the values of its own queries, of both processes."""
+    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
+    for at, values in enumerate(found):
+        references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
+        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
+        assert values == ndcg.compute(**both, use_aggregator=False)
+
+
 def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes: Processes) -> None:
     """Under one experiment id."""
     rounds = """
@@ -156,13 +165,8 @@ def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes:
             0.1
         )  # for the second to begin its next round; were it late, less would be tested
         first.release()
-    found = json.loads(first.output())
+    assert_whole_rounds(json.loads(first.output()))
     second.output()
-    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
-    for at, values in enumerate(found):
-        references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
-        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
-        assert values == ndcg.compute(**both, use_aggregator=False)
 
 
 def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: Processes) -> None:
@@ -189,13 +193,8 @@ def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: P
         second.release()
         time.sleep(0.1)  # for the second to run into its wait; were it late, less would be tested
         first.release()
-    found = json.loads(first.output())
+    assert_whole_rounds(json.loads(first.output()))
     second.output()
-    ndcg = evaluate.load(str(ROOT / "ndcg.py"))
-    for at, values in enumerate(found):
-        references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
-        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
-        assert values == ndcg.compute(**both, use_aggregator=False)
 
 
 # A metric that leaves its batches to evaluate, and answers how many queries it is given

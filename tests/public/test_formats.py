@@ -78,10 +78,8 @@ def test_a_tensor_may_hold_minus_infinity_and_no_nan(ndcg: evaluate.Metric, dtyp
         ndcg, [[1.0, None]], [[1, 2]]
     )
     inputs = {"predictions": [[1, 0], [0, 1]], "references": [[1, 0], [0, 1]]}
-    for argument, what in (("predictions", "score"), ("references", "relevance")):
-        with pytest.raises(
-            ValueError, match=f"^{argument}: query 1, position 1: nan is not a {what}"
-        ):
+    for argument in ("predictions", "references"):
+        with refusal(argument, "query 1, position 1"):
             ndcg.compute(**{**inputs, argument: make([[1.0, 2.0], [0.5, math.nan]])})
 
 

@@ -15,17 +15,6 @@ TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [
 
 # --- Rejected -------------------------------------------------------------------------------------
 
-K, LOG_BASE, GAIN = (
-    "k must be a positive integer",
-    "log_base must be a positive number other than 1",
-    "gain must be",
-)
-LENGTH = "sample_weight must hold one weight for each of 2 queries"
-NUMBER, AFTER = (
-    "sample_weight: query 0: must be a number; got ",
-    "measures must have a positive integer after the @",
-)
-ZERO = "zero_division must be a finite number, nan"
 FOREIGN_TO_SKLEARN: list[dict[str, Any]] = [
     *({"measures": measures} for measures in ("DCG", ["nDCG", "CG"])),
     *(
@@ -48,30 +37,30 @@ FOREIGN_TO_SKLEARN: list[dict[str, Any]] = [
         {"use_aggregator": False},
     ),
 ]
-# a value that an option does not take, and the beginning of the error
+# a value that an option does not take, and the option and the place that the error names
 BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     *(
-        ({"k": k}, K)
+        ({"k": k}, "k")
         for k in (0, -1, 3.0, True, np.True_, "3", math.nan, {3}, np.timedelta64(3, "s"))
     ),
-    *(({"k": k}, K) for k in ([1, 0], [1, True], [[1]], np.array([1.0]), np.array(5))),
-    ({"k": []}, r"k is empty"),
-    ({"sample_weight": [1, -1]}, r"sample_weight: query 1: .*-1"),
-    ({"sample_weight": [math.nan, 1]}, r"sample_weight: query 0: .*nan"),
-    ({"sample_weight": [1, math.inf]}, r"sample_weight: query 1: .*inf"),
-    ({"sample_weight": [0, 0]}, r"sample_weight is 0 for every query"),
-    *(({"sample_weight": weight}, LENGTH) for weight in ([1, 1, 1], [1], [], 1, "ab")),
+    *(({"k": k}, "k") for k in ([1, 0], [1, True], [[1]], np.array([1.0]), np.array(5))),
+    ({"k": []}, "k"),
+    ({"sample_weight": [1, -1]}, "sample_weight: query 1"),
+    ({"sample_weight": [math.nan, 1]}, "sample_weight: query 0"),
+    ({"sample_weight": [1, math.inf]}, "sample_weight: query 1"),
+    ({"sample_weight": [0, 0]}, "sample_weight"),
+    *(({"sample_weight": weight}, "sample_weight") for weight in ([1, 1, 1], [1], [], 1, "ab")),
     (
         {"sample_weight": {0: 1, 1: 1}},
-        r"sample_weight has an id for each value, but the queries have none; give a sequence",
+        "sample_weight",
     ),
-    ({"sample_weight": np.ones((2, 1))}, LENGTH + r".*\(2, 1\)"),
-    ({"sample_weight": ["1", 1]}, NUMBER + r"'1'"),
-    ({"sample_weight": [None, 1]}, NUMBER + r"None"),
-    ({"sample_weight": [10**400, 1]}, NUMBER + r"1000"),
-    ({"sample_weight": [1j, 1]}, NUMBER + r"1j"),
+    ({"sample_weight": np.ones((2, 1))}, "sample_weight"),
+    ({"sample_weight": ["1", 1]}, "sample_weight: query 0"),
+    ({"sample_weight": [None, 1]}, "sample_weight: query 0"),
+    ({"sample_weight": [10**400, 1]}, "sample_weight: query 0"),
+    ({"sample_weight": [1j, 1]}, "sample_weight: query 0"),
     *(
-        ({"log_base": base}, LOG_BASE)
+        ({"log_base": base}, "log_base")
         for base in (
             0,
             -2,
@@ -86,82 +75,73 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
             np.timedelta64(2, "s"),
         )
     ),
-    ({"ignore_ties": True, "ties": "first"}, r'ignore_ties=True means ties="last".*first'),
-    *(
-        ({"ignore_ties": each}, f"ignore_ties must be True or False; got {each!r}")
-        for each in ("yes", 1, None)
-    ),
-    ({"ties": "avergae"}, r'ties must be one of .*got \'avergae\'; did you mean "average"\?'),
-    ({"ties": 1}, r"ties must be one of .*got 1"),
-    ({"measures": "NDCG"}, r'measures must be one of .*got \'NDCG\'; did you mean "nDCG"\?'),
-    ({"measures": ["nDCG", "recall"]}, r"measures must be one of .*got 'recall'"),
-    ({"measures": []}, r"measures is empty"),
+    ({"ignore_ties": True, "ties": "first"}, "ignore_ties"),
+    *(({"ignore_ties": each}, "ignore_ties") for each in ("yes", 1, None)),
+    ({"ties": "avergae"}, "ties"),
+    ({"ties": 1}, "ties"),
+    ({"measures": "NDCG"}, "measures"),
+    ({"measures": ["nDCG", "recall"]}, "measures"),
+    ({"measures": []}, "measures"),
     (
         {"measures": "nDCG@0"},
-        r"measures must have a positive integer after the @, as in nDCG@10; got 'nDCG@0'",
+        "measures",
     ),
-    *(({"measures": "nDCG@" + k}, AFTER) for k in ("", "²", "9" * 19, "9" * 5000)),
-    ({"measures": "ndcg@10"}, r'measures must be one of .*got \'ndcg\'; did you mean "nDCG"\?'),
+    *(({"measures": "nDCG@" + k}, "measures") for k in ("", "²", "9" * 19, "9" * 5000)),
+    ({"measures": "ndcg@10"}, "measures"),
     (
         {"measures": ["nDCG@5", "DCG@3"], "k": 10},
-        r"k=10 and measures=\['nDCG@5', 'DCG@3'\] both give cutoffs",
+        "k",
     ),
-    ({"measures": [["nDCG"]]}, r"measures must be one of"),
+    ({"measures": [["nDCG"]]}, "measures"),
     (
         {"discount": "reciprocl"},
-        r'discount must be one of .*got \'reciprocl\'; did you mean "reciprocal"\?',
+        "discount",
     ),
-    ({"discount": []}, r'discount must be "log", .*, a list .* or a function; got \[\]'),
+    ({"discount": []}, "discount"),
     (
         {"discount": [1, 0.5, 0.7]},
-        r"discount must be .*, which rises from 0.5 at rank 2 to 0.7 at rank 3",
+        "discount",
     ),
-    ({"discount": [1, math.nan]}, r"discount must be .*; got \[1, nan\]"),
-    ({"discount": [0, 0]}, r"discount must be .*, which is 0 at rank 1, so nothing counts"),
+    ({"discount": [1, math.nan]}, "discount"),
+    ({"discount": [0, 0]}, "discount"),
     (
         {"discount": "jarvelin", "log_base": 0.5},
-        r'log_base must be above 1 for discount="jarvelin"; got 0.5',
+        "log_base",
     ),
-    ({"gain": "exp"}, r'gain must be .*"exponential"'),
+    ({"gain": "exp"}, "gain"),
     *(
-        ({"gain": gain}, GAIN)
+        ({"gain": gain}, "gain")
         for gain in ([], [0, math.nan], [0, "1"], [[0, 1]], [[0], [1, 2]], 2, np.array(2))
     ),
-    ({"zero_division": "warn"}, r"zero_division must be a finite number, nan .*; got 'warn'"),
-    *(({"zero_division": value}, ZERO) for value in (math.inf, True)),
+    ({"zero_division": "warn"}, "zero_division"),
+    *(({"zero_division": value}, "zero_division") for value in (math.inf, True)),
     (
         {"ideal": "retreived"},
-        r'ideal must be one of .*got \'retreived\'; did you mean "retrieved"\?',
+        "ideal",
     ),
     (
         {"ideal": "full", "k": [3, None]},
-        r'k must be given for ideal="full", since its ideal has k documents',
+        "k",
     ),
     (
         {"convention": "rectools"},
-        r'k must be given for convention="rectools", since its ideal has k documents',
+        "k",
     ),
-    ({"negative_relevance": "ignore"}, r"negative_relevance must be one of .*got 'ignore'"),
-    *(
-        ({"use_aggregator": each}, f"use_aggregator must be True or False; got {each!r}")
-        for each in ("no", None)
-    ),
-    ({"engine": "torch"}, r'engine must be one of "numpy", "sklearn"; got \'torch\''),
-    ({"engine": None}, r"engine must be one of"),
-    *(
-        ({**each, "engine": "sklearn"}, rf'engine="sklearn".*\b{min(each)}\b')
-        for each in FOREIGN_TO_SKLEARN
-    ),
+    ({"negative_relevance": "ignore"}, "negative_relevance"),
+    *(({"use_aggregator": each}, "use_aggregator") for each in ("no", None)),
+    ({"engine": "torch"}, "engine"),
+    ({"engine": None}, "engine"),
+    *(({**each, "engine": "sklearn"}, "engine") for each in FOREIGN_TO_SKLEARN),
 ]
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"), BAD_OPTIONS, ids=[f"{options}"[:60] for options, _ in BAD_OPTIONS]
+    ("options", "named"), BAD_OPTIONS, ids=[f"{options}"[:60] for options, _ in BAD_OPTIONS]
 )
 def test_a_rejected_option_is_named(
-    ndcg: evaluate.Metric, options: dict[str, Any], problem: str
+    ndcg: evaluate.Metric, options: dict[str, Any], named: str
 ) -> None:
-    with pytest.raises(ValueError, match=f"^{problem}"):
+    with refusal(*named.split(": ")):
         ndcg.compute(**TWO, **options)
 
 
@@ -343,8 +323,8 @@ def test_a_rejected_option_is_named_by_every_method_before_it_scores(
         each for each in BAD_OPTIONS if "sample_weight" not in each[0] and each[0].keys() <= known
     ]
     assert len(problems) > 50
-    for options, problem in problems:
-        with pytest.raises(ValueError, match=f"^{problem}"):
+    for options, named in problems:
+        with refusal(*named.split(": ")):
             getattr(ndcg, method)(**{**required.get(method, {}), **options})
 
 

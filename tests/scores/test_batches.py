@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from conftest import MetricFactory
 from forks import files_of_at_most, in_a_fork
+from refusals import refusal
 
 from ndcg import NDCG
 from ndcg.scores.batch_ids import IdSets, with_more_ids
@@ -174,9 +175,7 @@ def test_ids_to_exclude_of_another_type_are_an_error_of_the_batch(
 ) -> None:
     metric = fresh_metric()
     for add_all in (add_each, add_each_as_rows):
-        with pytest.raises(
-            ValueError, match=r"^exclude: .* 1 in exclude, 'q1' in the .*; give both the same type"
-        ):
+        with refusal("exclude"):
             add_all(metric, {1: ["a"]})
     assert len(metric) == 0
 
@@ -191,12 +190,9 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     metric = fresh_metric()
     for exclude in (["a"], {"c"}, None):
         metric.add(prediction=prediction, reference=reference, exclude=exclude)
-    with pytest.raises(
-        ValueError,
-        match=r"^exclude: must be a list or a set of ids; give \{query: ids\} to add_batch",
-    ):
+    with refusal("exclude"):
         metric.add(prediction=prediction, reference=reference, exclude={"q": ["a"]})
-    with pytest.raises(ValueError, match=r"^exclude: documents have no ids"):
+    with refusal("exclude"):
         metric.add(prediction=[2.0, 1.0], reference=[0, 1], exclude=[0])
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
 
@@ -271,9 +267,7 @@ def test_a_rejected_compute_of_given_queries_leaves_neither_them_nor_their_ids(
     add(metric, "a")
     given = {"predictions": [1.0, 2.0], "references": [1, 0], "query_ids": ["b", "b"]}
     for _ in range(2):
-        with pytest.raises(
-            ValueError, match="sample_weight must hold one weight for each of 2 queries"
-        ):
+        with refusal("sample_weight"):
             metric.compute(**given, sample_weight=[1])
         assert len(metric) == 1
     assert metric.compute(**given, use_aggregator=False) == {"nDCG": [1.0, SECOND]}
@@ -285,7 +279,7 @@ def test_more_may_be_added_after_a_rejected_compute(
     metric = fresh_metric()
     for query in "abc":
         add(metric, query)
-        with pytest.raises(ValueError, match="sample_weight"):
+        with refusal("sample_weight"):
             metric.compute(sample_weight=[])
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 3}
     assert not list(tmp_path.rglob("*.arrow"))

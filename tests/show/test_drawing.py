@@ -10,6 +10,7 @@ import evaluate
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from refusals import refusal
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
@@ -121,9 +122,7 @@ def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -
 def test_a_size_that_is_not_two_positive_numbers_is_rejected(
     sliced: dict[str, Any], figsize: Any
 ) -> None:
-    with pytest.raises(
-        ValueError, match=r"^figsize must be a width and a height in inches, such as \(7, 4\); got "
-    ):
+    with refusal("figsize"):
         sliced["report"].plot(figsize=figsize)
 
 
@@ -132,16 +131,13 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kin
     figure = Figure()
     axes = figure.subplots(1, 4)
     without_slices = replace(sliced[kind], slices={})
-    own, most = {"report": ("nDCG", ", or a list of up to 2"), "comparison": ("nDCG@3", "")}[kind]
+    own = {"report": "nDCG", "comparison": "nDCG@3"}[kind]
     for ax in (figure, "axes", [axes[0], None], [], axes):
-        with pytest.raises(
-            ValueError, match=r"^ax must be Matplotlib Axes, or a list of up to 3; got "
-        ):
+        with refusal("ax"):
             sliced[kind].plot(ax=ax)
-    with pytest.raises(ValueError, match=f"^ax must be Matplotlib Axes{most}; got "):
+    with refusal("ax"):
         without_slices.plot(own, ax=axes[:3])
-    both = "^figsize sets the size of a new figure, but ax belongs to one already; pass only one of"
-    with pytest.raises(ValueError, match=both):
+    with refusal("figsize"):  # the axes have a figure, whose size is set
         sliced[kind].plot(ax=axes[0], figsize=(7, 4))
     assert not any(each.lines for each in axes)
 

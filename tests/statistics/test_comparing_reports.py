@@ -10,6 +10,7 @@ import scipy.stats
 from evaluate import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 from systems import RELEVANCE, SYSTEMS
 
 BM25: dict[str, Any] = {"predictions": SYSTEMS["bm25"], "references": RELEVANCE}
@@ -244,9 +245,7 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
     ):
         with pytest.raises(ValueError, match=f"^{error}"):
             ndcg.compare_reports({"a": first, "b": second}, paired=paired)
-    with pytest.raises(
-        ValueError, match=r"^reports must map the names of at least two systems .*; got 1"
-    ):
+    with refusal("reports"):
         ndcg.compare_reports({"a": report})
 
 

@@ -12,6 +12,7 @@ import yaml
 from evaluate import Metric
 from huggingface_hub import ModelCard, ModelCardData, parse_eval_result_entries
 from huggingface_hub.repocard_data import model_index_to_eval_results
+from refusals import refusal
 
 # The third query is the only one in German, so that its slice has no interval.
 RANKINGS: dict[str, Any] = {
@@ -138,7 +139,7 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
 
 def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) -> None:
     for measure in (None, "nDCG", "nDCG@10"):
-        with pytest.raises(ValueError, match="measure must be one of 'nDCG@1', 'nDCG@3'; got "):
+        with refusal("measure"):
             report.to_eval_results(dataset="user/queries", task_id="test", measure=measure)
     (entry,) = ndcg.report(**RANKINGS, k=3).to_eval_results(dataset="user/queries", task_id="test")
     assert entry["value"] == ndcg.compute(**RANKINGS, k=3)["nDCG@3"]
@@ -150,7 +151,7 @@ def test_a_measure_is_needed_where_there_are_several(report: Any, ndcg: Metric) 
 def test_a_model_index_names_its_model_and_its_dataset(
     report: Any, argument: str, value: Any
 ) -> None:
-    with pytest.raises(ValueError, match=f"^{argument} must be a name; got "):
+    with refusal(argument):
         report.to_model_index(**{**CARD, argument: value})
 
 
@@ -187,9 +188,7 @@ def test_slices_with_names_that_look_like_others_hide_nothing_or_are_rejected(nd
     assert report.flat()["nDCG/low"] == report.scores["nDCG"].low
     assert report.flat()["nDCG/slice=low"] == report.slices["low"].scores["nDCG"].value
     report = ndcg.report(**RANKINGS, by=["x/low", "x", "x", "x"])
-    with pytest.raises(
-        ValueError, match="by: two values would be called 'nDCG/slice=x/low'; give the slices other"
-    ):
+    with refusal("by"):
         report.flat()
 
 

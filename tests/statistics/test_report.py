@@ -13,6 +13,7 @@ import pytest
 import scipy.stats
 from conftest import ROOT, MetricFactory, lean_environment
 from evaluate import Metric
+from refusals import refusal
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SEVERAL, SMALL, SYSTEMS
 
 from ndcg.statistics.significance import Sample, intervals
@@ -65,9 +66,7 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> Non
     of_one = scipy.stats.binomtest(0, 1).proportion_ci(method="wilson")
     assert (score.low, score.high) == pytest.approx((of_one.low, of_one.high), abs=0.01)
     for weight in ([1, 1e-17, 1e-17], [1, 1.3e-15, 1], [1e-320, 1e-320, 1]):
-        with pytest.raises(
-            ValueError, match=r"^sample_weight: a weight is .* of the largest, too far apart"
-        ):
+        with refusal("sample_weight"):
             ndcg.report(**inputs, sample_weight=weight)
 
 
@@ -84,13 +83,10 @@ def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, nd
     metric = fresh_metric()
     metric.add_batch(predictions=PREDICTIONS[:2], references=REFERENCES[:2])
     metric.add_batch(predictions=PREDICTIONS[2:], references=REFERENCES[2:])
-    for wrong, error in (
-        ({"confidence": 95}, "^confidence must be"),
-        ({"sample_weight": [1, 2]}, "^sample_weight must hold"),
-        ({"query_ids": [7, 7, 7, 7]}, "^query_ids without predictions and references"),
-    ):
-        with pytest.raises(ValueError, match=error):
-            metric.report(**wrong)
+    wrong = {"confidence": 95, "sample_weight": [1, 2], "query_ids": [7, 7, 7, 7]}
+    for name, value in wrong.items():
+        with refusal(name):
+            metric.report(**{name: value})
     assert len(metric) == 4
     assert metric.report(k=[1, 2]) == ndcg.report(**SMALL, k=[1, 2])
     assert len(metric) == 0
@@ -128,26 +124,26 @@ NOT_A_NUMBER = (math.nan, True, "0.95", None, -1)
 
 
 @pytest.mark.parametrize(
-    ("functions", "error", "values"),
+    ("functions", "name", "values"),
     [
         (
             "compare compare_reports report",
-            "confidence must be between 0 and 1, such as 0.95",
+            "confidence",
             (*NOT_A_NUMBER, 0, 1),
         ),
         (
             "compare compare_reports",
-            "margin must be a finite number, at least 0",
+            "margin",
             (*NOT_A_NUMBER, math.inf, 10**400),
         ),
-        ("compare compare_reports", "seed must be an integer, at least", (*NOT_A_NUMBER, 2.5)),
-        ("compare report", "k must be", (0,)),
-        ("compare report", 'convention must be .* did you mean "trec_eval"', ("trec",)),
-        ("compare report", "sample_weight must hold one weight for each of 60 queries", ([1],)),
+        ("compare compare_reports", "seed", (*NOT_A_NUMBER, 2.5)),
+        ("compare report", "k", (0,)),
+        ("compare report", "convention", ("trec",)),
+        ("compare report", "sample_weight", ([1],)),
     ],
 )
 def test_a_value_that_makes_no_sense_is_rejected_by_every_function(
-    ndcg: Metric, functions: str, error: str, values: tuple[Any, ...]
+    ndcg: Metric, functions: str, name: str, values: tuple[Any, ...]
 ) -> None:
     inputs: dict[str, Any] = {
         "compare": {"systems": SYSTEMS, "references": RELEVANCE},
@@ -155,8 +151,8 @@ def test_a_value_that_makes_no_sense_is_rejected_by_every_function(
     }
     inputs["compare_reports"] = {"reports": dict.fromkeys("ab", ndcg.report(**inputs["report"]))}
     for function, value in itertools.product(functions.split(), values):
-        with pytest.raises(ValueError, match=f"^{error}"):
-            getattr(ndcg, function)(**inputs[function], **{error.split()[0]: value})
+        with refusal(name):
+            getattr(ndcg, function)(**inputs[function], **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -276,7 +272,7 @@ def test_the_lowest_queries_come_first_without_those_that_no_ranking_could_impro
     assert report.lowest(None, "nDCG@2")["query"].to_pylist() == sorted(
         (0, 2, 3), key=values.__getitem__
     )
-    with pytest.raises(ValueError, match=r'^measure must be one of "nDCG@1", "nDCG@2"; got'):
+    with refusal("measure"):
         report.lowest(measure="nDCG@5")
-    with pytest.raises(ValueError, match=r"^n must be an integer, at least 0"):
+    with refusal("n"):
         report.lowest(-1)
