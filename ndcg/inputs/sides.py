@@ -34,7 +34,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import fields_among, is_list, is_object, leaves, values_at, without_arrays
+from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at, without_arrays
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -49,6 +49,7 @@ from .sources import (
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of, warn_of_ranks
 
 SCALARS = (str, bytes, Real)
+FIRST_ROWS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -169,14 +170,19 @@ def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
     if not isinstance(row, Mapping):
         return False
+    if SINGLE.issuperset(map(type, row.values())):  # much faster
+        return True
     return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+
+
+def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
+    types = set(map(type, row.values()))
+    return all(issubclass(kind, (Real, NoneType)) for kind in types)
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
-        return False
-    if are_names_of_fields(row):
+    if not _is_mapping_to_numbers(row) or are_names_of_fields(row):
         return False
     given = set(map(plain_name, names.given_names))
     return given.isdisjoint(map(plain_name, row))
@@ -228,7 +234,12 @@ def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
-    return len(set(map(frozenset, side.values()))) == 1
+    return _have_same_keys(list(side.values()))
+
+
+def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
+    keys = mappings[0].keys()
+    return all(mapping.keys() == keys for mapping in mappings)
 
 
 # Lists
@@ -278,17 +289,15 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings: list[Mapping[Any, Any]] = []
-    for row in rows:
-        if isinstance(row, Mapping) and row:
-            if not is_ranking(row, names):
-                return False
-            rankings.append(row)
-    if not rankings:
+    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    # All records have the names of the first ones. To spell the ids of all rankings takes long.
+    if not rankings or not all(is_ranking(row, names) for row in rankings[:FIRST_ROWS]):
+        return False
+    if not all(map(_is_mapping_to_numbers, rankings)):
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
-    if are_texts and len(rankings) > 1 and len(set(map(frozenset, rankings))) == 1:
+    if are_texts and len(rankings) > 1 and _have_same_keys(rankings):
         problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
