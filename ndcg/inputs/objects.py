@@ -329,12 +329,8 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool = False) -> list[Any]:
-    """Return the field at some keys of each object; whether all are dicts may be known."""
-    if len(keys) == 1 and are_dicts:
-        (name,) = keys
-        with suppress(KeyError):  # not all have the field
-            return [value[name] for value in objects]  # faster than dict.get
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
     if len(keys) == 1:
         with suppress(TypeError):  # not all are dicts
             return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop

@@ -182,10 +182,15 @@ def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    if not _is_mapping_to_numbers(row) or are_names_of_fields(row):
-        return False
+    return _is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+
+
+def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has standard names of two roles, or one that `fields` gives."""
+    if are_names_of_fields(row):
+        return True
     given = set(map(plain_name, names.given_names))
-    return given.isdisjoint(map(plain_name, row))
+    return not given.isdisjoint(map(plain_name, row))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -289,11 +294,17 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings = [row for row in rows if isinstance(row, Mapping) and row]
-    # All records have the names of the first ones. To spell the ids of all rankings takes long.
-    if not rankings or not all(is_ranking(row, names) for row in rankings[:FIRST_ROWS]):
-        return False
-    if not all(map(_is_mapping_to_numbers, rankings)):
+    rankings: list[Mapping[Any, Any]] = []
+    for row in rows:
+        if not isinstance(row, Mapping) or not row:
+            continue
+        if not _is_mapping_to_numbers(row):
+            return False
+        # All records have the names of the first ones. To spell the ids of all rankings takes long.
+        if len(rankings) < FIRST_ROWS and _has_names_of_fields(row, names):
+            return False
+        rankings.append(row)
+    if not rankings:
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
