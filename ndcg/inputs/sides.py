@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, mark, shown, warn, within
+from .columns import TEXTS_AND_OBJECTS
 from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
 from .fields import (
@@ -198,9 +199,9 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     for documents in row.values():
-        if are_hits(documents):
-            return False
-        if documents is not None and not is_list(documents) and not is_mapping_to_values(documents):
+        if documents is None or is_mapping_to_values(documents):
+            continue
+        if not is_list(documents) or are_hits(documents):
             return False
     return True
 
@@ -319,13 +320,14 @@ def _rows(side: Any) -> Sequence[Any] | None:
     """Return the queries of a side whose documents may have ids; None for numbers."""
     if isinstance(side, (list, tuple)):
         return side
-    if isinstance(side, ARROW):
-        return side.to_pylist() if _has_ids(side.type) else None
+    if isinstance(side, ARROW) and _has_ids(side.type):
+        return list(side.to_pylist())
     if not isinstance(side, np.ndarray) or side.ndim == 0:
         return None
-    if side.dtype.kind == "O" or (side.dtype.kind in "UT" and side.ndim > 1):
-        return list(side.tolist())
-    return None
+    is_flat_text = side.dtype.kind in "UT" and side.ndim == 1
+    if side.dtype.kind not in TEXTS_AND_OBJECTS or is_flat_text:
+        return None
+    return list(side.tolist())
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -357,7 +359,7 @@ def _is_empty(row: Any) -> bool:
 def _is_column_of_ids(argument: str, row: Any) -> bool:
     """Return whether a query's documents are an array or a column that may hold ids."""
     if isinstance(row, np.ndarray):
-        return row.dtype.kind in "OUT"
+        return row.dtype.kind in TEXTS_AND_OBJECTS
     if hasattr(row, "__arrow_c_stream__"):
         row = plain(argument, row)
     return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
@@ -418,7 +420,8 @@ class RowReader:
             self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
-            objects = (first for first, *_ in chain.from_iterable(pairs))
+            # What is no pair among them is refused with its query, too.
+            objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
 

@@ -309,3 +309,10 @@ def test_other_scores_get_none(run: dict[str, dict[str, int]]) -> None:
     qrels = {query: {"d0": 1} for query in run}
     compute(predictions=run, references=qrels)
     compute(predictions=records(run), references=qrels)
+
+
+@pytest.mark.parametrize("other", [None, (), 5])
+def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: Any) -> None:
+    run = {"q1": [({"id": "d1"}, 0.5), other]}
+    with refusal("predictions", "query 'q1', position 1"):
+        compute(predictions=run, references=QRELS)
