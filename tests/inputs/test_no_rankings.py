@@ -265,7 +265,7 @@ COUNTED = {
     "records": lambda run, _: records(run),
     "table": lambda run, _: pa.Table.from_pylist(records(run)),
     "interleaved rows": lambda run, _: sorted(records(run), key=lambda row: row["doc_id"]),
-    "JSON": lambda run, path: save_json(run, path),
+    "JSON": save_json,
     "JSON Lines": lambda run, path: save_lines(records(run), path),
     "CSV": lambda run, path: save_csv(records(run), path),
 }
