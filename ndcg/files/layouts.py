@@ -24,6 +24,7 @@ from .parts import ReadRequest
 
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -198,7 +199,8 @@ def _named_layout(
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, request)
     refuse_repeated_names(names)
-    first = next(cells_in(rows.splitlines(), delimiter, range(len(names))), [])
+    lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
+    first = next(cells_in(lines, delimiter, range(len(names))), [])
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]

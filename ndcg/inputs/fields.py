@@ -175,7 +175,7 @@ class Given(NamedTuple):
     """The name or the path that `fields` gives for a role; None if there is no such field."""
 
     name: str | None
-    of_both: bool  # one name for both sides, of which one may lack it
+    is_shared: bool  # one name for both sides, of which one may lack it
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
@@ -280,7 +280,7 @@ class Names(NamedTuple):
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
-        return self._replace(given={**self.given, self.value: Given(None, of_both=False)})
+        return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
@@ -295,11 +295,11 @@ class Names(NamedTuple):
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: those that `fields` names, or standard ones."""
         if role in self.given:
-            name, of_both = self.given[role]
+            name, is_shared = self.given[role]
             if name is None:
                 return []
             named = _called(name, fields)
-            if named or not of_both:
+            if named or not is_shared:
                 return named
         for group in standard:
             present = _in_group(group, fields, self.given_names)
@@ -368,8 +368,8 @@ def names_of_side(
     for role, pair in check_fields(fields).items():
         if role in VALUE.values() and role != VALUE.get(kind):
             continue  # the value of the other side, which may be a field of this one too
-        of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], of_both)
+        is_shared = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], is_shared)
     return names._replace(given=given)
 
 
@@ -588,9 +588,9 @@ def refuse_unused_fields(
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for role, pair in check_fields(fields).items():
-        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
-        if of_one_side is not None:
-            sides = [(pair[0], of_one_side)]
+        sides_with_value = {"score": runs, "relevance": [qrels]}.get(role)
+        if sides_with_value is not None:
+            sides = [(pair[0], sides_with_value)]
         elif isinstance(fields[role], (list, tuple)):
             sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
         else:

@@ -154,8 +154,8 @@ def join_rows(
         return f"{name}, row {row}{document}"
 
     def documents_of(query: int) -> list[Any]:
-        of_query = rows_of(query)
-        return list(of_query.tolist() if rows is None else rows.documents(of_query))
+        query_rows = rows_of(query)
+        return list(query_rows.tolist() if rows is None else rows.documents(query_rows))
 
     def in_order(column: Column) -> Column:
         return column.reordered(order, offsets)
@@ -581,20 +581,20 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "query": (run.query_ids, qrels.query_ids),
         "document": (run.document, qrels.document),
     }
-    for noun, (of_run, of_qrels) in ids.items():
-        if isinstance(of_run, list) or not len(of_run) or not len(of_qrels):
+    for noun, (run_ids, qrels_ids) in ids.items():
+        if isinstance(run_ids, list) or not len(run_ids) or not len(qrels_ids):
             continue  # the ids of mappings are compared by Python
-        if family(of_run.type) != family(of_qrels.type):
-            raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
+        if family(run_ids.type) != family(qrels_ids.type):
+            raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 
-def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
+def _another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other."""
-    in_run = f"{shown(of_run)} in the {mark('predictions')}"
-    ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
+    in_run = f"{shown(run_id)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
-    text = next((value for value in (of_run, of_qrels) if isinstance(value, str)), "")
+    text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     return InputError(f"{problem}; {hint}", "predictions")

@@ -13,6 +13,7 @@ from ..measure.messages import InputError, mark, shown, warn
 from .columns import Column, as_number
 from .fields import Names
 
+FEWEST_COUNTED = 10  # documents whose scores count up: hardly by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -153,32 +154,59 @@ def _are_distinct(rows: NDArray[Any]) -> bool:
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
 
-def refuse_counted_ranks(
-    argument: str, name: Any, query: NDArray[np.int64], score: NDArray[Any]
-) -> None:
+def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
     """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
 
     Args:
         argument: the argument that holds the scores.
         name: the name of the column or the field of scores.
-        query: the number of each score's query.
-        score: the scores.
+        rows: the scores of each query.
     """
-    if len(score) == 0:
-        return
     try:
-        score = score.astype(np.float64)
-    except (TypeError, ValueError):  # another error says so
+        counted = _lengths_if_counted(map(sorted, rows))
+    except (TypeError, ValueError):  # some are no numbers, which another error says
         return
-    order = np.lexsort((score, query))
-    starts = np.flatnonzero(np.diff(query[order], prepend=-1))
-    lengths = np.diff(np.append(starts, len(order)))
-    counted = np.arange(len(order)) - np.repeat(starts, lengths)
-    if not any((score[order] - counted == first).all() for first in (0, 1)):
+    if counted is not None:
+        first, _ = counted
+        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
+        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def warn_of_counted_scores(argument: str, rows: Iterable[list[Any]]) -> None:
+    """Warn of scores that count from 0 or 1 in each query in the order of its documents.
+
+    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    """
+    counted = _lengths_if_counted(rows)
+    if counted is None:
         return
-    problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
-    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-    raise InputError(f"{problem}; {hint}", argument)
+    first, lengths = counted
+    if sum(lengths) < FEWEST_COUNTED or max(lengths) < 3:
+        return
+    problem = f"the scores of each query count from {first:g} in the order of its documents"
+    hint = f"if {first:g} is the best, as a rank, give {mark('score_order', 'ascending')}"
+    warn(f"{argument}: {problem}, so the last one ranks first; {hint}")
+
+
+def _lengths_if_counted(rows: Iterable[list[Any]]) -> tuple[Any, list[int]] | None:
+    """Return where the scores of all queries begin to count, 0 or 1, and how many each has.
+
+    None if those of one query do not count, which is the first one in most runs.
+    """
+    lengths = []
+    first = None
+    for scores in rows:
+        if not scores:
+            continue
+        if not _are_numbers(scores):
+            return None
+        if first is None:
+            first = scores[0]
+        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
+            return None
+        lengths.append(len(scores))
+    return None if first is None else (first, lengths)
 
 
 # Scores beside ranks

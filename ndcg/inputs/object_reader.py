@@ -172,11 +172,8 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
-        are_dicts = set(map(type, objects)) == {dict}
-        columns = {}
-        for role, path in self.fields.items():
-            columns[role] = values_at(objects, self.paths[path], are_dicts)
-        return columns
+        fields = self.fields.items()
+        return {role: values_at(objects, self.paths[path]) for role, path in fields}
 
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None

@@ -7,7 +7,8 @@ values of all queries, one query after the other, and what was judged and retrie
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
+from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -35,9 +36,9 @@ from .fields import (
     with_names_of_columns,
 )
 from .hashes import Columns
-from .ids import encode_ids
+from .ids import grouped, read_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
-from .no_rankings import refuse_counted_ranks, refuse_tuples
+from .no_rankings import refuse_counted_ranks, refuse_tuples, warn_of_counted_scores
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
@@ -54,6 +55,8 @@ from .together import together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
+# Forms of which the order, or the ranks, were held against the scores where they were read.
+HELD_AGAINST_RANKS = ("lists of", "objects, a query", "TREC")
 
 
 class Inputs(NamedTuple):
@@ -102,7 +105,10 @@ class Inputs(NamedTuple):
             return self
         if kind == "mappings":
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
-            return self._replace(**sides)
+            inputs = self._replace(**sides)
+            if score_order == "descending":
+                _check_ranks("predictions", None, inputs)
+            return inputs
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
@@ -185,34 +191,56 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] == "descending":
-            _refuse_ranks(run, name_of_column(given[run]), system)
+        if orders[run] == "descending" and not isinstance(given[run], ById):  # looked at before
+            _check_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
 
 
-def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
+def _check_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Warn of scores by ids that count in the order of the documents.
+    """
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
-    if not says_lowest_first(name, NAMES_OF_RANKS):
+    if says_lowest_first(name, NAMES_OF_RANKS):
+        refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
+    elif has_ids(run) and not run.form.startswith(HELD_AGAINST_RANKS):
+        if _first_score(run) in (0, 1):  # before all rows are put into the order of queries
+            warn_of_counted_scores(argument, _scores_by_query(argument, inputs))
+
+
+def _first_score(run: ById | Columns) -> Any:
+    """Return the score of the first document; None if there is none, or it is no number."""
+    if isinstance(run, Columns):
+        return run.value[0] if len(run.value) else None
+    first = next(chain.from_iterable(row.values() for row in run.queries.values()), None)
+    return first if isinstance(first, Real) else None
+
+
+def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
+    """Yield the scores of one query after another, in the order of the documents."""
+    run = inputs.predictions
+    if isinstance(run, ById):
+        for documents in run.queries.values():
+            yield list(documents.values())
         return
     if isinstance(run, Columns):
-        query, score = run.query, run.value
-    elif isinstance(run, ById):
-        rows = list(run.queries.values())
-        query = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-        score = np.array([value for row in rows for value in row.values()], object)
+        order, offsets = grouped(run.query, len(run.query_ids))
+        score = run.value[order]
     elif inputs.query_ids is not None:
-        query = encode_ids("query_ids", inputs.query_ids)[0]
+        ids = read_ids("query_ids", inputs.query_ids)
         score = read_flat_column(argument, run, numbered).values
+        if ids.rows != len(score):
+            return  # another error says so
+        order, offsets = ids.grouped()
+        score = score[order]
     else:
-        column = read_column(argument, run)
-        query = np.repeat(np.arange(len(column.offsets) - 1), np.diff(column.offsets))
-        score = column.values
-    if len(query) == len(score):  # else another error says so
-        refuse_counted_ranks(argument, name, query, score)
+        score, offsets, *_ = read_column(argument, run)
+    for start, end in pairwise(offsets.tolist()):
+        yield score[start:end].tolist()
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:

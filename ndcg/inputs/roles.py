@@ -225,7 +225,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _named("document", name, fields, names)
-        if named or not names.given["document"].of_both:
+        if named or not names.given["document"].is_shared:
             return named
     hits: list[str] = []
     lists: list[str] = []
@@ -404,7 +404,8 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if any(is_list(value) or is_object(value) for value in values):
         return False
-    if names.kind == "qrels":  # where text may be a judge's word
+    has_text = any(isinstance(value, str) for value in values)
+    if not has_text or names.kind == "qrels":  # where text may be a judge's word
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
-    return not any(isinstance(value, str) for value in values) or {*values} == {*ids}
+    return {*values} == {*ids}

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, mark, shown, warn, within
+from .columns import TEXTS_AND_OBJECTS
 from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
 from .fields import (
@@ -34,7 +35,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import fields_among, is_list, is_object, leaves, values_at, without_arrays
+from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at, without_arrays
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -49,6 +50,7 @@ from .sources import (
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of, warn_of_ranks
 
 SCALARS = (str, bytes, Real)
+FIRST_ROWS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -169,17 +171,27 @@ def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
     if not isinstance(row, Mapping):
         return False
+    if SINGLE.issuperset(map(type, row.values())):  # much faster
+        return True
     return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+
+
+def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
+    types = set(map(type, row.values()))
+    return all(issubclass(kind, (Real, NoneType)) for kind in types)
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
-        return False
+    return _is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+
+
+def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has standard names of two roles, or one that `fields` gives."""
     if are_names_of_fields(row):
-        return False
+        return True
     given = set(map(plain_name, names.given_names))
-    return given.isdisjoint(map(plain_name, row))
+    return not given.isdisjoint(map(plain_name, row))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -187,9 +199,9 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     for documents in row.values():
-        if are_hits(documents):
-            return False
-        if documents is not None and not is_list(documents) and not is_mapping_to_values(documents):
+        if documents is None or is_mapping_to_values(documents):
+            continue
+        if not is_list(documents) or are_hits(documents):
             return False
     return True
 
@@ -228,7 +240,12 @@ def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
-    return len(set(map(frozenset, side.values()))) == 1
+    return _have_same_keys(list(side.values()))
+
+
+def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
+    keys = mappings[0].keys()
+    return all(mapping.keys() == keys for mapping in mappings)
 
 
 # Lists
@@ -280,15 +297,19 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     """
     rankings: list[Mapping[Any, Any]] = []
     for row in rows:
-        if isinstance(row, Mapping) and row:
-            if not is_ranking(row, names):
-                return False
-            rankings.append(row)
+        if not isinstance(row, Mapping) or not row:
+            continue
+        if not _is_mapping_to_numbers(row):
+            return False
+        # All records have the names of the first ones. To spell the ids of all rankings takes long.
+        if len(rankings) < FIRST_ROWS and _has_names_of_fields(row, names):
+            return False
+        rankings.append(row)
     if not rankings:
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
-    if are_texts and len(rankings) > 1 and len(set(map(frozenset, rankings))) == 1:
+    if are_texts and len(rankings) > 1 and _have_same_keys(rankings):
         problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
@@ -299,13 +320,14 @@ def _rows(side: Any) -> Sequence[Any] | None:
     """Return the queries of a side whose documents may have ids; None for numbers."""
     if isinstance(side, (list, tuple)):
         return side
-    if isinstance(side, ARROW):
-        return side.to_pylist() if _has_ids(side.type) else None
+    if isinstance(side, ARROW) and _has_ids(side.type):
+        return list(side.to_pylist())
     if not isinstance(side, np.ndarray) or side.ndim == 0:
         return None
-    if side.dtype.kind == "O" or (side.dtype.kind in "UT" and side.ndim > 1):
-        return list(side.tolist())
-    return None
+    is_flat_text = side.dtype.kind in "UT" and side.ndim == 1
+    if side.dtype.kind not in TEXTS_AND_OBJECTS or is_flat_text:
+        return None
+    return list(side.tolist())
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -337,7 +359,7 @@ def _is_empty(row: Any) -> bool:
 def _is_column_of_ids(argument: str, row: Any) -> bool:
     """Return whether a query's documents are an array or a column that may hold ids."""
     if isinstance(row, np.ndarray):
-        return row.dtype.kind in "OUT"
+        return row.dtype.kind in TEXTS_AND_OBJECTS
     if hasattr(row, "__arrow_c_stream__"):
         row = plain(argument, row)
     return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
@@ -398,7 +420,8 @@ class RowReader:
             self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
-            objects = (first for first, *_ in chain.from_iterable(pairs))
+            # What is no pair among them is refused with its query, too.
+            objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
 

@@ -110,11 +110,13 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    if not _has_index(row) or getattr(row, "ndim", 0) != 1 or row.dtype.kind not in "iufb":
+    is_series = _has_index(row) and getattr(row, "ndim", 0) == 1
+    if not is_series or row.dtype.kind not in "iufb":
         return False
-    if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
-        return False  # the index of a Series without ids
-    return not by_position or row.index.dtype.kind not in "iu"
+    if row.index.dtype.kind not in "iu":
+        return True
+    # A Series without ids has the index 0, 1, 2, ...
+    return not by_position and row.index[:2].tolist() != [0, 1]
 
 
 def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:

@@ -616,6 +616,12 @@ WARNINGS: dict[str, Row] = {
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
+    "scores that count up": warned(
+        compute,
+        "predictions",
+        predictions={"q": {f"d{rank}": rank for rank in range(1, 11)}},
+        references={"q": {"d1": 1}},
+    ),
     "hits in another order than their scores": warned(
         compute,
         "predictions",

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from refusals import refusal, warning
-from sources import TABLES, as_table, save_json, save_lines
+from sources import TABLES, as_table, save_csv, save_json, save_lines
 
 from ndcg import compute
 
@@ -250,3 +250,69 @@ def test_hits_in_another_order_than_their_scores_or_ranks_get_a_warning(
     if len(values) == 1:
         run = HITS[source](hits[::-1], tmp_path / "run.json")
         compute(predictions=run, references=QRELS, fields=fields)
+
+
+def counted(lengths: list[int], first: int = 1) -> dict[str, dict[str, int]]:
+    """A run whose scores count up, with so many documents in its queries."""
+    run = {}
+    for query, length in enumerate(lengths):
+        run[f"q{query}"] = {f"d{at}": first + at for at in range(length)}
+    return run
+
+
+COUNTED = {
+    "mapping": lambda run, _: run,
+    "records": lambda run, _: records(run),
+    "table": lambda run, _: pa.Table.from_pylist(records(run)),
+    "interleaved rows": lambda run, _: sorted(records(run), key=lambda row: row["doc_id"]),
+    "JSON": save_json,
+    "JSON Lines": lambda run, path: save_lines(records(run), path),
+    "CSV": lambda run, path: save_csv(records(run), path),
+}
+
+
+def records(run: dict[str, dict[str, int]]) -> list[dict[str, Any]]:
+    rows = []
+    for query, documents in run.items():
+        for document, score in documents.items():
+            rows.append({"query_id": query, "doc_id": document, "score": score})
+    return rows
+
+
+@pytest.mark.parametrize("source", COUNTED)
+@pytest.mark.parametrize("first", [0, 1])
+def test_scores_that_count_up_get_one_warning(tmp_path: Path, source: str, first: int) -> None:
+    run = counted([6, 1, 5], first)
+    qrels = {query: {"d0": 1} for query in run}
+    inputs = {"predictions": COUNTED[source](run, tmp_path / "run.json"), "references": qrels}
+    words = f'the scores of each query count from {first} .* give score_order="ascending"'
+    with pytest.warns(UserWarning, match=words) as caught:
+        compute(**inputs)
+    assert len(caught) == 1
+    inputs["predictions"] = COUNTED[source](run, tmp_path / "again.json")
+    compute(**inputs, score_order="ascending")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        counted([9]),  # few documents
+        counted([2] * 9),
+        counted([6, 6], first=2),
+        {**counted([6, 6]), "q1": {"d0": 2, "d1": 1}},
+        {**counted([6, 6]), "q1": {"d0": 0.5}},
+        {"q0": dict(reversed(counted([12])["q0"].items()))},
+        {"q0": {**counted([12])["q0"], "d5": None}},
+    ],
+)
+def test_other_scores_get_none(run: dict[str, dict[str, int]]) -> None:
+    qrels = {query: {"d0": 1} for query in run}
+    compute(predictions=run, references=qrels)
+    compute(predictions=records(run), references=qrels)
+
+
+@pytest.mark.parametrize("other", [None, (), 5])
+def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: Any) -> None:
+    run = {"q1": [({"id": "d1"}, 0.5), other]}
+    with refusal("predictions", "query 'q1', position 1"):
+        compute(predictions=run, references=QRELS)
