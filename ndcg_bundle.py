@@ -3325,11 +3325,13 @@ def is_by_index(row: Any, by_position: bool = False) -> bool:
 
     Integers are ids if queries have ids too; by position they are the numbers of rows of a table.
     """
-    if not _has_index(row) or getattr(row, "ndim", 0) != 1 or row.dtype.kind not in "iufb":
+    is_series = _has_index(row) and getattr(row, "ndim", 0) == 1
+    if not is_series or row.dtype.kind not in "iufb":
         return False
-    if row.index.dtype.kind in "iu" and row.index[:2].tolist() == [0, 1]:
-        return False  # the index of a Series without ids
-    return not by_position or row.index.dtype.kind not in "iu"
+    if row.index.dtype.kind not in "iu":
+        return True
+    # A Series without ids has the index 0, 1, 2, ...
+    return not by_position and row.index[:2].tolist() != [0, 1]
 
 
 def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
@@ -5063,7 +5065,7 @@ class Given(NamedTuple):
     """The name or the path that `fields` gives for a role; None if there is no such field."""
 
     name: str | None
-    of_both: bool  # one name for both sides, of which one may lack it
+    is_shared: bool  # one name for both sides, of which one may lack it
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
@@ -5168,7 +5170,7 @@ class Names(NamedTuple):
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
-        return self._replace(given={**self.given, self.value: Given(None, of_both=False)})
+        return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})
 
     def values(self, in_lists: bool = False) -> Groups:
         """Return the standard names of the values of documents, or of lists of them."""
@@ -5183,11 +5185,11 @@ class Names(NamedTuple):
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: those that `fields` names, or standard ones."""
         if role in self.given:
-            name, of_both = self.given[role]
+            name, is_shared = self.given[role]
             if name is None:
                 return []
             named = _called(name, fields)
-            if named or not of_both:
+            if named or not is_shared:
                 return named
         for group in standard:
             present = _in_group(group, fields, self.given_names)
@@ -5256,8 +5258,8 @@ def names_of_side(
     for role, pair in check_fields(fields).items():
         if role in VALUE.values() and role != VALUE.get(kind):
             continue  # the value of the other side, which may be a field of this one too
-        of_both = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], of_both)
+        is_shared = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(pair[0 if kind == "run" else 1], is_shared)
     return names._replace(given=given)
 
 
@@ -5476,9 +5478,9 @@ def refuse_unused_fields(
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for role, pair in check_fields(fields).items():
-        of_one_side = {"score": runs, "relevance": [qrels]}.get(role)
-        if of_one_side is not None:
-            sides = [(pair[0], of_one_side)]
+        sides_with_value = {"score": runs, "relevance": [qrels]}.get(role)
+        if sides_with_value is not None:
+            sides = [(pair[0], sides_with_value)]
         elif isinstance(fields[role], (list, tuple)):
             sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
         else:
@@ -6484,6 +6486,7 @@ def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
+FEWEST_COUNTED = 10  # documents whose scores count up: hardly by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -6624,32 +6627,59 @@ def _are_distinct(rows: NDArray[Any]) -> bool:
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
 
-def refuse_counted_ranks(
-    argument: str, name: Any, query: NDArray[np.int64], score: NDArray[Any]
-) -> None:
+def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
     """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
 
     Args:
         argument: the argument that holds the scores.
         name: the name of the column or the field of scores.
-        query: the number of each score's query.
-        score: the scores.
+        rows: the scores of each query.
     """
-    if len(score) == 0:
-        return
     try:
-        score = score.astype(np.float64)
-    except (TypeError, ValueError):  # another error says so
+        counted = _lengths_if_counted(map(sorted, rows))
+    except (TypeError, ValueError):  # some are no numbers, which another error says
         return
-    order = np.lexsort((score, query))
-    starts = np.flatnonzero(np.diff(query[order], prepend=-1))
-    lengths = np.diff(np.append(starts, len(order)))
-    counted = np.arange(len(order)) - np.repeat(starts, lengths)
-    if not any((score[order] - counted == first).all() for first in (0, 1)):
+    if counted is not None:
+        first, _ = counted
+        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
+        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def warn_of_counted_scores(argument: str, rows: Iterable[list[Any]]) -> None:
+    """Warn of scores that count from 0 or 1 in each query in the order of its documents.
+
+    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    """
+    counted = _lengths_if_counted(rows)
+    if counted is None:
         return
-    problem = f"the column {name!r} counts from {score.min():g} in each query, as ranks do"
-    hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-    raise InputError(f"{problem}; {hint}", argument)
+    first, lengths = counted
+    if sum(lengths) < FEWEST_COUNTED or max(lengths) < 3:
+        return
+    problem = f"the scores of each query count from {first:g} in the order of its documents"
+    hint = f"if {first:g} is the best, as a rank, give {mark('score_order', 'ascending')}"
+    warn(f"{argument}: {problem}, so the last one ranks first; {hint}")
+
+
+def _lengths_if_counted(rows: Iterable[list[Any]]) -> tuple[Any, list[int]] | None:
+    """Return where the scores of all queries begin to count, 0 or 1, and how many each has.
+
+    None if those of one query do not count, which is the first one in most runs.
+    """
+    lengths = []
+    first = None
+    for scores in rows:
+        if not scores:
+            continue
+        if not _are_numbers(scores):
+            return None
+        if first is None:
+            first = scores[0]
+        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
+            return None
+        lengths.append(len(scores))
+    return None if first is None else (first, lengths)
 
 
 # Scores beside ranks
@@ -6856,8 +6886,8 @@ def join_rows(
         return f"{name}, row {row}{document}"
 
     def documents_of(query: int) -> list[Any]:
-        of_query = rows_of(query)
-        return list(of_query.tolist() if rows is None else rows.documents(of_query))
+        query_rows = rows_of(query)
+        return list(query_rows.tolist() if rows is None else rows.documents(query_rows))
 
     def in_order(column: Column) -> Column:
         return column.reordered(order, offsets)
@@ -7283,20 +7313,20 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "query": (run.query_ids, qrels.query_ids),
         "document": (run.document, qrels.document),
     }
-    for noun, (of_run, of_qrels) in ids.items():
-        if isinstance(of_run, list) or not len(of_run) or not len(of_qrels):
+    for noun, (run_ids, qrels_ids) in ids.items():
+        if isinstance(run_ids, list) or not len(run_ids) or not len(qrels_ids):
             continue  # the ids of mappings are compared by Python
-        if family(of_run.type) != family(of_qrels.type):
-            raise _another_kind(noun, of_run[0].as_py(), of_qrels[0].as_py())
+        if family(run_ids.type) != family(qrels_ids.type):
+            raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 
-def _another_kind(noun: str, of_run: Any, of_qrels: Any) -> InputError:
+def _another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other."""
-    in_run = f"{shown(of_run)} in the {mark('predictions')}"
-    ids = f"{in_run}, {shown(of_qrels)} in the {mark('references')}"
+    in_run = f"{shown(run_id)} in the {mark('predictions')}"
+    ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
     hint = "give both the same type; ids in files are text"
-    text = next((value for value in (of_run, of_qrels) if isinstance(value, str)), "")
+    text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
     return InputError(f"{problem}; {hint}", "predictions")
@@ -7376,7 +7406,7 @@ class Field(NamedTuple):
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
         return True
     if isinstance(value, tuple):
         return hasattr(value, "_fields") or _is_row_of_spark(value)
@@ -7516,7 +7546,7 @@ def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> F
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
     """Return the fields that an error lists: those without fields, and mappings to numbers."""
-    mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
+    mappings = [field.keys for field in fields.values() if _inputs_objects_is_mapping_to_numbers(field)]
     listed = []
     for path, field in fields.items():
         is_leaf = not field.has_fields and field.keys[:-1] not in mappings
@@ -7525,7 +7555,7 @@ def to_list(fields: Mapping[str, Field]) -> Fields:
     return fields_at(listed, fields)
 
 
-def _is_mapping_to_numbers(field: Field) -> bool:
+def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
     """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
     if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
         return False
@@ -7543,14 +7573,10 @@ def _inputs_objects_is_empty(value: Any) -> bool:
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    if _inputs_objects_are_alike(objects):
+        return objects[:1]
     examples: dict[Any, Any] = {}
     in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
-    if set(map(type, objects)) == {dict}:
-        values = chain.from_iterable(map(dict.values, objects))
-        if SINGLE.issuperset(map(type, values)):  # flat, so that their names tell: much faster
-            for value in objects:
-                examples.setdefault(tuple(value), value)
-            return examples.values()
     for position, value in enumerate(objects):
         if value is None:
             continue
@@ -7563,6 +7589,19 @@ def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
     return examples.values()
 
 
+def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
+    """Return whether objects are dicts of the same names and single values, as in most tables.
+
+    The columns are looked at one by one, much faster than the objects.
+    """
+    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
+        return False
+    with suppress(KeyError):  # one has other names
+        columns = (map(itemgetter(name), objects) for name in objects[0])
+        return all(SINGLE.issuperset(map(type, column)) for column in columns)
+    return False
+
+
 def _shape(value: Any, depth: int, in_lists: int) -> Any:
     """Return what tells apart objects with other paths: the names of their fields, at any depth.
 
@@ -7572,10 +7611,14 @@ def _shape(value: Any, depth: int, in_lists: int) -> Any:
         return False
     if is_list(value):
         elements = value[:in_lists] or [_inputs_objects_first(value)]
+        if _inputs_objects_are_alike(elements):
+            elements = elements[:1]
         in_each = in_lists // len(elements)
         return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
+    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
+        return tuple(value)
     within = _depth_within(value, depth)
     shapes = []
     for name, field in fields_of(value).items():
@@ -7641,11 +7684,8 @@ def value_at(value: Any, keys: Keys) -> Any:
     return value
 
 
-def values_at(objects: Sequence[Any], keys: Keys, are_dicts: bool = False) -> list[Any]:
-    """Return the field at some keys of each object; whether all are dicts may be known."""
-    if len(keys) == 1 and are_dicts:
-        with suppress(KeyError):  # not all have the field
-            return list(map(itemgetter(keys[0]), objects))  # faster than dict.get
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
     if len(keys) == 1:
         with suppress(TypeError):  # not all are dicts
             return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
@@ -7849,7 +7889,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _inputs_roles_named("document", name, fields, names)
-        if named or not names.given["document"].of_both:
+        if named or not names.given["document"].is_shared:
             return named
     hits: list[str] = []
     lists: list[str] = []
@@ -8028,10 +8068,11 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return False
     if any(is_list(value) or is_object(value) for value in values):
         return False
-    if names.kind == "qrels":  # where text may be a judge's word
+    has_text = any(isinstance(value, str) for value in values)
+    if not has_text or names.kind == "qrels":  # where text may be a judge's word
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
-    return not any(isinstance(value, str) for value in values) or {*values} == {*ids}
+    return {*values} == {*ids}
 
 
 # ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
@@ -8179,11 +8220,8 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
-        are_dicts = set(map(type, objects)) == {dict}
-        columns = {}
-        for role, path in self.fields.items():
-            columns[role] = values_at(objects, self.paths[path], are_dicts)
-        return columns
+        fields = self.fields.items()
+        return {role: values_at(objects, self.paths[path]) for role, path in fields}
 
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
@@ -8740,6 +8778,7 @@ def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
 # ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
 
 SCALARS = (str, bytes, Real)
+FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -8860,17 +8899,27 @@ def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
     if not isinstance(row, Mapping):
         return False
+    if SINGLE.issuperset(map(type, row.values())):  # much faster
+        return True
     return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+
+
+def _inputs_sides_is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
+    types = set(map(type, row.values()))
+    return all(issubclass(kind, (Real, NoneType)) for kind in types)
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    if not all(isinstance(value, (Real, NoneType)) for value in row.values()):
-        return False
+    return _inputs_sides_is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+
+
+def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
+    """Return whether a mapping has standard names of two roles, or one that `fields` gives."""
     if are_names_of_fields(row):
-        return False
+        return True
     given = set(map(plain_name, names.given_names))
-    return given.isdisjoint(map(plain_name, row))
+    return not given.isdisjoint(map(plain_name, row))
 
 
 def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
@@ -8878,9 +8927,9 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
     for documents in row.values():
-        if are_hits(documents):
-            return False
-        if documents is not None and not is_list(documents) and not is_mapping_to_values(documents):
+        if documents is None or is_mapping_to_values(documents):
+            continue
+        if not is_list(documents) or are_hits(documents):
             return False
     return True
 
@@ -8919,7 +8968,12 @@ def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
-    return len(set(map(frozenset, side.values()))) == 1
+    return _have_same_keys(list(side.values()))
+
+
+def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
+    keys = mappings[0].keys()
+    return all(mapping.keys() == keys for mapping in mappings)
 
 
 # Lists
@@ -8971,15 +9025,19 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     """
     rankings: list[Mapping[Any, Any]] = []
     for row in rows:
-        if isinstance(row, Mapping) and row:
-            if not is_ranking(row, names):
-                return False
-            rankings.append(row)
+        if not isinstance(row, Mapping) or not row:
+            continue
+        if not _inputs_sides_is_mapping_to_numbers(row):
+            return False
+        # All records have the names of the first ones. To spell the ids of all rankings takes long.
+        if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
+            return False
+        rankings.append(row)
     if not rankings:
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
-    if are_texts and len(rankings) > 1 and len(set(map(frozenset, rankings))) == 1:
+    if are_texts and len(rankings) > 1 and _have_same_keys(rankings):
         problem = f"holds mappings with the same keys, such as {shown(dict(first))}"
         hint = f"if the keys are documents, give {{query: mapping}}; if fields, {mark('fields')}"
         raise InputError(f"{problem}; {hint}", argument)
@@ -8990,13 +9048,14 @@ def _rows(side: Any) -> Sequence[Any] | None:
     """Return the queries of a side whose documents may have ids; None for numbers."""
     if isinstance(side, (list, tuple)):
         return side
-    if isinstance(side, ARROW):
-        return side.to_pylist() if _has_ids(side.type) else None
+    if isinstance(side, ARROW) and _has_ids(side.type):
+        return list(side.to_pylist())
     if not isinstance(side, np.ndarray) or side.ndim == 0:
         return None
-    if side.dtype.kind == "O" or (side.dtype.kind in "UT" and side.ndim > 1):
-        return list(side.tolist())
-    return None
+    is_flat_text = side.dtype.kind in "UT" and side.ndim == 1
+    if side.dtype.kind not in TEXTS_AND_OBJECTS or is_flat_text:
+        return None
+    return list(side.tolist())
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -9028,7 +9087,7 @@ def _inputs_sides_is_empty(row: Any) -> bool:
 def _is_column_of_ids(argument: str, row: Any) -> bool:
     """Return whether a query's documents are an array or a column that may hold ids."""
     if isinstance(row, np.ndarray):
-        return row.dtype.kind in "OUT"
+        return row.dtype.kind in TEXTS_AND_OBJECTS
     if hasattr(row, "__arrow_c_stream__"):
         row = plain(argument, row)
     return isinstance(row, ARROW) and id_kind(row.type) not in ("", "integers")
@@ -9089,7 +9148,8 @@ class RowReader:
             self.hits = HitReader(filter(is_object, chain.from_iterable(hits)), names)
             self.lists = self.hits.lists
         elif any(is_object(row[0][0]) for row in pairs):
-            objects = (first for first, *_ in chain.from_iterable(pairs))
+            # What is no pair among them is refused with its query, too.
+            objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
 
@@ -9680,6 +9740,8 @@ def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
+# Forms of which the order, or the ranks, were held against the scores where they were read.
+HELD_AGAINST_RANKS = ("lists of", "objects, a query", "TREC")
 
 
 class Inputs(NamedTuple):
@@ -9728,7 +9790,10 @@ class Inputs(NamedTuple):
             return self
         if kind == "mappings":
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
-            return self._replace(**sides)
+            inputs = self._replace(**sides)
+            if score_order == "descending":
+                _check_ranks("predictions", None, inputs)
+            return inputs
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
@@ -9811,34 +9876,56 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] == "descending":
-            _refuse_ranks(run, name_of_column(given[run]), system)
+        if orders[run] == "descending" and not isinstance(given[run], ById):  # looked at before
+            _check_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
 
 
-def _refuse_ranks(argument: str, name: Any, inputs: Inputs) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
+def _check_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Warn of scores by ids that count in the order of the documents.
+    """
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
-    if not says_lowest_first(name, NAMES_OF_RANKS):
+    if says_lowest_first(name, NAMES_OF_RANKS):
+        refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
+    elif has_ids(run) and not run.form.startswith(HELD_AGAINST_RANKS):
+        if _first_score(run) in (0, 1):  # before all rows are put into the order of queries
+            warn_of_counted_scores(argument, _scores_by_query(argument, inputs))
+
+
+def _first_score(run: ById | Columns) -> Any:
+    """Return the score of the first document; None if there is none, or it is no number."""
+    if isinstance(run, Columns):
+        return run.value[0] if len(run.value) else None
+    first = next(chain.from_iterable(row.values() for row in run.queries.values()), None)
+    return first if isinstance(first, Real) else None
+
+
+def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
+    """Yield the scores of one query after another, in the order of the documents."""
+    run = inputs.predictions
+    if isinstance(run, ById):
+        for documents in run.queries.values():
+            yield list(documents.values())
         return
     if isinstance(run, Columns):
-        query, score = run.query, run.value
-    elif isinstance(run, ById):
-        rows = list(run.queries.values())
-        query = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-        score = np.array([value for row in rows for value in row.values()], object)
+        order, offsets = grouped(run.query, len(run.query_ids))
+        score = run.value[order]
     elif inputs.query_ids is not None:
-        query = encode_ids("query_ids", inputs.query_ids)[0]
+        ids = read_ids("query_ids", inputs.query_ids)
         score = read_flat_column(argument, run, numbered).values
+        if ids.rows != len(score):
+            return  # another error says so
+        order, offsets = ids.grouped()
+        score = score[order]
     else:
-        column = read_column(argument, run)
-        query = np.repeat(np.arange(len(column.offsets) - 1), np.diff(column.offsets))
-        score = column.values
-    if len(query) == len(score):  # else another error says so
-        refuse_counted_ranks(argument, name, query, score)
+        score, offsets, *_ = read_column(argument, run)
+    for start, end in pairwise(offsets.tolist()):
+        yield score[start:end].tolist()
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
@@ -11351,6 +11438,7 @@ def no_row(line: bytes, kind: str) -> str:
 
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -11525,7 +11613,8 @@ def _named_layout(
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, request)
     refuse_repeated_names(names)
-    first = next(cells_in(rows.splitlines(), delimiter, range(len(names))), [])
+    lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
+    first = next(cells_in(lines, delimiter, range(len(names))), [])
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
@@ -18641,7 +18730,9 @@ class SlipSearch:
                 **self.given,
                 **discount,
             }
-            return np.array([slip.scores(queries, options) for queries in self.queries])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # about the inputs of the slip
+                return np.array([slip.scores(queries, options) for queries in self.queries])
 
         try:
             values = scores(math.nan)
@@ -24770,7 +24861,7 @@ def _refuse_repeats(
     if table == IN_QRELS:
         # In one table, all rows of a document repeat its relevance.
         reference = rows.columns["reference"]
-        unlike = ~_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
+        unlike = ~_scores_spark_join_are_alike(reference.take(pa.array(again)), reference.take(pa.array(before)))
         if unlike.any():
             row = int(again[int(unlike.argmax())])
             raise _repeated(rows, row, "has several relevances; give it one", "reference")
@@ -24817,10 +24908,10 @@ def _is_null(column: pa.Array) -> Mask:
 
 def _are_equal(column: pa.Array) -> Mask:
     """Return whether a value equals the one before it, from the second value on."""
-    return _are_alike(column[1:], column[:-1])
+    return _scores_spark_join_are_alike(column[1:], column[:-1])
 
 
-def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
+def _scores_spark_join_are_alike(one: pa.Array, other: pa.Array) -> Mask:
     """Return whether two columns have the same values, or are both null."""
     nulls = pc.and_(one.is_null(), other.is_null())
     return np.asarray(pc.fill_null(pc.equal(one, other), nulls).to_numpy(zero_copy_only=False))

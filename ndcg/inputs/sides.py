@@ -50,7 +50,7 @@ from .sources import (
 from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of, warn_of_ranks
 
 SCALARS = (str, bytes, Real)
-FIRST_ROWS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
+FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
 def read_side(argument: str, side: Any, names: Names) -> Any:
@@ -302,7 +302,7 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
         if not _is_mapping_to_numbers(row):
             return False
         # All records have the names of the first ones. To spell the ids of all rankings takes long.
-        if len(rankings) < FIRST_ROWS and _has_names_of_fields(row, names):
+        if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
             return False
         rankings.append(row)
     if not rankings:
