@@ -13734,7 +13734,10 @@ class Queries:
                 if queries[row].run or not queries[row].missing:
                     run[row] = queries[row].run
             qrels = {row: queries[row].qrels for row in rows}
-            self._read[key] = read(run, qrels, **options.reading)
+            with warnings.catch_warnings():
+                # A slip may use ranks as scores, which reading warns of.
+                warnings.simplefilter("ignore", UserWarning)
+                self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
 
 
@@ -18730,9 +18733,7 @@ class SlipSearch:
                 **self.given,
                 **discount,
             }
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # about the inputs of the slip
-                return np.array([slip.scores(queries, options) for queries in self.queries])
+            return np.array([slip.scores(queries, options) for queries in self.queries])
 
         try:
             values = scores(math.nan)

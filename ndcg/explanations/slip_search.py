@@ -1,7 +1,6 @@
 """Search for known slips that give reported scores, on the nDCG of a few libraries."""
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -174,9 +173,7 @@ class SlipSearch:
                 **self.given,
                 **discount,
             }
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # about the inputs of the slip
-                return np.array([slip.scores(queries, options) for queries in self.queries])
+            return np.array([slip.scores(queries, options) for queries in self.queries])
 
         try:
             values = scores(math.nan)

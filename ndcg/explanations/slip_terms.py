@@ -5,6 +5,7 @@ options, or the sums that it divides. So it applies to any convention, and two s
 combined.
 """
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -209,7 +210,10 @@ class Queries:
                 if queries[row].run or not queries[row].missing:
                     run[row] = queries[row].run
             qrels = {row: queries[row].qrels for row in rows}
-            self._read[key] = read(run, qrels, **options.reading)
+            with warnings.catch_warnings():
+                # A slip may use ranks as scores, which reading warns of.
+                warnings.simplefilter("ignore", UserWarning)
+                self._read[key] = read(run, qrels, **options.reading)
         return self._read[key]
 
 
