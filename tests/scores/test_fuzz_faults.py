@@ -375,8 +375,10 @@ def test_a_process_killed_at_any_moment_has_handed_over_all_or_nothing(
     """Runs follow one another under one experiment id: a killed one leaves nothing to the next."""
     kind, rng, outcomes = type(fresh_metric()), random.Random(0), Counter[str]()
     monkeypatch.setattr("ndcg.scores.exchange.LOOK_AGAIN", 0.001)
+    died = "process 1 has not called compute within 0.01 seconds of process 0, or has died"
     end = time.monotonic() + 60 * MINUTES
-    while outcomes.total() < 10 or time.monotonic() < end:
+    # On a busy machine, process 1 may have handed over its queries before it is killed.
+    while outcomes.total() < 10 or outcomes[died] == 0 or time.monotonic() < end:
         how = {
             "cache_dir": str(tmp_path / "cache"),
             "num_process": 2,
@@ -385,7 +387,6 @@ def test_a_process_killed_at_any_moment_has_handed_over_all_or_nothing(
         }
         first, second = (kind(**how, process_id=process) for process in (0, 1))
         outcomes[outcome_of_a_killed_process(first, second, rng.random() * 0.02)] += 1
+        assert outcomes.keys() <= {died, "all queries"}
+        assert outcomes.total() < 1000 or outcomes[died] > 0
     print("processes killed:", dict(outcomes))
-    died = "process 1 has not called compute within 0.01 seconds of process 0, or has died"
-    assert outcomes.keys() <= {died, "all queries"}
-    assert outcomes[died] > 0
