@@ -18989,7 +18989,7 @@ class Explanation(Readable):
             return sorted(known, key=lambda item: item[1])
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
 
-    def _cell(self, convention: str, shows_difference: bool) -> list[str]:
+    def _cells(self, convention: str, shows_difference: bool) -> list[str]:
         """Return the score under a convention as tables show it, perhaps with its difference."""
         score = self.scores[convention]
         text = number_text(score)
@@ -19036,16 +19036,22 @@ def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
         header.append(run or first.measure)
     if shows_differences:
         header += ["difference from yours", ""]
-    conventions: dict[str, None] = {}
+    conventions: list[str] = []
     for explanation in explanations.values():
-        conventions |= dict.fromkeys(name for name, _ in explanation._nearest_first())
-    rows: dict[tuple[str, ...], list[str]] = {}
+        for convention, _ in explanation._nearest_first():
+            if convention not in conventions:
+                conventions.append(convention)
+    # Conventions with the same values in all runs share a row.
+    names_by_values: dict[tuple[str, ...], list[str]] = {}
     for convention in conventions:
-        cells: list[str] = []
+        values: list[str] = []
         for explanation in explanations.values():
-            cells += explanation._cell(convention, shows_differences)
-        rows.setdefault(tuple(cells), []).append(convention)
-    return [header, *([", ".join(names), *cells] for cells, names in rows.items())]
+            values += explanation._cells(convention, shows_differences)
+        names_by_values.setdefault(tuple(values), []).append(convention)
+    table = [header]
+    for values_of_row, names in names_by_values.items():
+        table.append([", ".join(names), *values_of_row])
+    return table
 
 
 def _choice_text(name: str, value: Any) -> str:
@@ -21452,28 +21458,33 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
             least = min(least, p)
     if not beyond:
         return []
-    together = len(testing.families(pairs)[0])
-    ways = []
+    tests = len(testing.families(pairs)[0])  # which are corrected together
+    needed = []
+    reason = "this number of permutations"
     if all(pair.exact for pair in beyond):
-        # Of n queries that differ there are 2 ** n permutations.
-        counts = sorted({pair.permutations.bit_length() - 1 for pair in beyond})
-        reason = differing_text(*dict.fromkeys((counts[0], counts[-1])))
-        enough = int(math.log2(together * testing.sides / SIGNIFICANT)) + 1
-        ways.append(f"{enough} queries that differ")
-    else:
-        reason = "this number of permutations"
+        reason = differing_text(*_fewest_and_most_queries(beyond))
+        enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
+        needed.append(f"{enough} queries that differ")
     p_name = "p"
-    if together > 1:
-        p_name = f"p corrected for {together:,}"
-        if baseline is None:
-            ways.append("fewer pairs, as with a baseline")
-        else:
-            ways.append("fewer pairs")
+    if tests > 1:
+        p_name = f"p corrected for {tests:,}"
+        # Against a baseline, each of n systems is in one pair; without one, in n - 1.
+        hint = ", as with a baseline" if baseline is None else ""
+        needed.append(f"fewer pairs{hint}")
     problem = f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant"
     return [
         f"{problem}: with {reason}, {p_name} is at least {least:.4f}. "
-        f"A significant result needs {', or '.join(ways)}."
+        f"A significant result needs {', or '.join(needed)}."
     ]
+
+
+def _fewest_and_most_queries(pairs: Sequence[Pair]) -> list[int]:
+    """Return how many queries differ in the pairs with the fewest and the most, once if equal.
+
+    Of n queries that differ there are 2 ** n permutations.
+    """
+    counts = [pair.permutations.bit_length() - 1 for pair in pairs]
+    return sorted({min(counts), max(counts)})
 
 
 def notes_on_slices(

@@ -288,7 +288,7 @@ class Explanation(Readable):
             return sorted(known, key=lambda item: item[1])
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
 
-    def _cell(self, convention: str, shows_difference: bool) -> list[str]:
+    def _cells(self, convention: str, shows_difference: bool) -> list[str]:
         """Return the score under a convention as tables show it, perhaps with its difference."""
         score = self.scores[convention]
         text = number_text(score)
@@ -335,16 +335,22 @@ def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
         header.append(run or first.measure)
     if shows_differences:
         header += ["difference from yours", ""]
-    conventions: dict[str, None] = {}
+    conventions: list[str] = []
     for explanation in explanations.values():
-        conventions |= dict.fromkeys(name for name, _ in explanation._nearest_first())
-    rows: dict[tuple[str, ...], list[str]] = {}
+        for convention, _ in explanation._nearest_first():
+            if convention not in conventions:
+                conventions.append(convention)
+    # Conventions with the same values in all runs share a row.
+    names_by_values: dict[tuple[str, ...], list[str]] = {}
     for convention in conventions:
-        cells: list[str] = []
+        values: list[str] = []
         for explanation in explanations.values():
-            cells += explanation._cell(convention, shows_differences)
-        rows.setdefault(tuple(cells), []).append(convention)
-    return [header, *([", ".join(names), *cells] for cells, names in rows.items())]
+            values += explanation._cells(convention, shows_differences)
+        names_by_values.setdefault(tuple(values), []).append(convention)
+    table = [header]
+    for values_of_row, names in names_by_values.items():
+        table.append([", ".join(names), *values_of_row])
+    return table
 
 
 def _choice_text(name: str, value: Any) -> str:
