@@ -60,7 +60,9 @@ class Address(NamedTuple):
     @property
     def run(self) -> str:
         """The run whose ranking of a query is shown; empty for any other ranking."""
-        return self.chosen.get("run", "") if self.rows else ""
+        if not self.rows or not self.chosen.get("query"):
+            return ""
+        return self.chosen.get("run", "")
 
     @property
     def is_of_example(self) -> bool:

@@ -243,7 +243,7 @@ def thread_of(address: Address, score: Score) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
     if address.run:
         back = ("Back to the comparison", address.comparison)
-        return Thread(f"{address.run} on {address.chosen.get('query', '')}", OF_RUN, (back,))
+        return Thread(f"{address.run} on {address.chosen['query']}", OF_RUN, (back,))
     if not address.is_of_example:
         example = ("Back to the example", Address(settings=address.settings).link())
         return Thread("Your ranking", READERS, (example,))

@@ -122,6 +122,7 @@ document.addEventListener("click", event => {
     event.preventDefault();
     lastChange = 0;  // a step of its own
     const shown = go(link.getAttribute("href").slice(1));
+    if (link.closest(".thread .on")) scrollTo(0, 0);
     // on a phone, the answer would push what leads on off the screen
     if (link.closest(".guesses")) shown.then(() => document.querySelector(".thread .on").scrollIntoView({ block: "nearest" }));
   }
