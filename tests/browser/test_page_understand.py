@@ -420,10 +420,12 @@ def test_a_card_dropped_on_the_last_one_becomes_the_last(visit: Opener, width: i
     assert order(page)[0] == "Honey cake recipe"
 
 
-def test_undo_covers_nothing(visit: Opener) -> None:
+def test_undo_covers_and_moves_nothing(visit: Opener) -> None:
     page = visit("", 390)
+    top = page.locator(".left > li").first.bounding_box()["y"]
     card(page, "Honey cake recipe").press("ArrowDown")
     come_to_rest(page)
+    assert page.locator(".left > li").first.bounding_box()["y"] == top
     undo = page.get_by_role("button", name="Undo").bounding_box()
     for part in (".query b", ".measure", ".yours span", ".scale > .axis"):
         other = page.locator(part).bounding_box()
