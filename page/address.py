@@ -18,7 +18,7 @@ PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
 LONGEST_SCORE = 30
 RANKING = ("rel", "ids", "scores", "order", "grade")
-OF_COMPARE = (
+CHOSEN = (  # of runs; and in Understand, from where in Compare its ranking was opened
     "files",
     "judgments",
     "groups",
@@ -29,6 +29,8 @@ OF_COMPARE = (
     "query",
     "sort",
     "libraries",
+    "run",
+    "all",
 )
 NOTHING = "-"  # an order without documents
 OF_OTHERS = ("__", "utm_")  # how parameters begin that are not the page's
@@ -54,6 +56,13 @@ class Address(NamedTuple):
     moved: frozenset[int] = frozenset()
     got: str = ""  # the score of a paper
     chosen: Mapping[str, str] = {}  # the files, and what is looked at, of runs
+
+    @property
+    def run(self) -> str:
+        """The run whose ranking of a query is shown; empty for any other ranking."""
+        if not self.rows or not self.chosen.get("query"):
+            return ""
+        return self.chosen.get("run", "")
 
     @property
     def is_of_example(self) -> bool:
@@ -95,8 +104,16 @@ class Address(NamedTuple):
         return self.link(settings=Settings(self.settings.k, convention))
 
     def go(self, place: str) -> str:
-        """Return a link to a place, with the settings."""
+        """Return a link to a place, with the settings; from a run, back to its comparison."""
+        if place == "compare":
+            return self.comparison
         return Address(place=place, settings=self.settings).link()
+
+    @property
+    def comparison(self) -> str:
+        """A link to the comparison from which a ranking was opened, as it was left."""
+        chosen = {**self.chosen, "run": "", "all": ""}
+        return Address(place="compare", settings=self.settings, chosen=chosen).link()
 
     def said(self, name: str) -> str:
         """Return the word of an option as the page writes it."""
@@ -182,7 +199,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
     settings = reader.settings()
     address = Address(place, settings, step, reader.read("guess", "", guess_in(step)))
     # whether the files have what is chosen is seen in Compare, which reads them
-    chosen = {name: parameters.get(name, "") for name in OF_COMPARE}
+    chosen = {name: parameters.get(name, "") for name in CHOSEN}
     chosen["columns"] = reader.read("columns", "", columns_text)
     if place == "understand":
         address = reader.ranking(address)
@@ -300,7 +317,7 @@ class _Reader:
     def unknown(self) -> list[Note]:
         """Return a note on each part that the page does not know."""
         known = ("tab", "step", "guess", "got", "paste", "k", "convention")
-        names = {*known, *RANKING, *CHOICES, *OTHERS, *OF_COMPARE}
+        names = {*known, *RANKING, *CHOICES, *OTHERS, *CHOSEN}
         notes = []
         for name in self.parameters:
             if name not in names and not name.startswith(OF_OTHERS):

@@ -69,6 +69,7 @@ def _results(address: Address, results: Results, notes: list[Note]) -> dict[str,
     sort = chosen_of(address.chosen, "sort", sorts)
     rows, axis = rows_of(standing)
     query, other = opened(address, standing, results, sort)
+    pair = rankings_of(address, standing, results, query, other)
     report = results.reports[0]
     return {
         "standing": standing,
@@ -77,8 +78,9 @@ def _results(address: Address, results: Results, notes: list[Note]) -> dict[str,
         "measures": list(results.scores[standing.base]),
         "remarks": remarks_on(results, standing, address),
         "grid": grid_of(standing, results, sort, query, other, every=False),
+        "opened": opened_sentence(address, pair),
         "sorts": sorts,
-        "pair": rankings_of(address, standing, results, query, other),
+        "pair": pair,
         "strips": strips_of(address, results, standing),
         "tables": [table for report in results.reports for table in report.tables()],
         "audit": (AUDIT, audit_of(results, standing)),
@@ -140,6 +142,14 @@ def opened(address: Address, standing: Standing, results: Results, sort: str) ->
     return query, other
 
 
+def opened_sentence(address: Address, pair: Pair) -> str:
+    """Return the scores of a query that the reader has chosen; empty if none is chosen."""
+    if not address.chosen.get("query") and not address.chosen.get("other"):
+        return ""
+    scores = " and ".join(f"{side.value} in {side.run}" for side in pair.sides)
+    return f"{pair.query} has {scores}."
+
+
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:
     """Return what may be wrong with the files or with what they seem to show."""
     there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
@@ -170,7 +180,8 @@ def rankings_of(
         runs[name] = contents.runs[name]
         values[name] = float(results.values[standing.measure, name][place])
         ranking = ranking_in(runs[name], contents.judgments, query, options)
-        links[name] = _link(address, ranking)
+        chosen = {**address.chosen, "query": query, "other": other, "run": name}
+        links[name] = _link(address._replace(chosen=chosen), ranking)
     return pair_of(query, runs, contents.judgments, options, values, links)
 
 
@@ -179,7 +190,7 @@ def _link(address: Address, ranking: Ranking) -> str:
     rows = []
     for name, relevance, score in ranking.documents:
         rows.append((name, _cell(relevance), _cell(score)))
-    link = Address(settings=address.settings, rows=tuple(rows)).link()
+    link = Address(settings=address.settings, rows=tuple(rows), chosen=address.chosen).link()
     return link if len(link) <= LONGEST else ""
 
 

@@ -180,6 +180,11 @@ class Pair(NamedTuple):
     shows_scores: bool = False
     shows_numbers: bool = False
 
+    @property
+    def has_unjudged(self) -> bool:
+        """Whether a document that is drawn was not judged."""
+        return any(not entry.is_judged for side in self.sides for entry in side.entries)
+
 
 def pair_of(
     query: str,

@@ -41,13 +41,17 @@ TIED = ranked(
 )
 # what is said before the first step, and once the order is the best
 OPENING = (
-    "A search engine ranked six documents. The dots say how well each answers the query: the cake "
-    "does not, yet it comes first. **Drag the cake to the last place.** What becomes of the number?"
+    "A search engine ranked six documents. Dots say how well each answers: the cake does not, yet "
+    "comes first. **Drag the cake to the last place.**"
 )
 SOLVED = (
     "**1 is the most:** no order of these documents is better. Every line is level now, for each "
     "document is where the ideal order has it. A random order would have had {random}: a score is "
     "good only if it is well above that."
+)
+OF_RUN = (
+    "This is how one run ranked the documents of one query. Drag a card, or press its dots, to see "
+    "what a change would do to the score."
 )
 READERS = "This is your own ranking. Drag a card, or press its dots."
 
@@ -70,10 +74,10 @@ STEPS = {
         "Gain",
         "A document brings a **gain**: here the number of its dots. Its bar is what it adds to the "
         "sum; the cake adds nothing. nDCG divides the sum by that of the ideal order.",
-        "What if somebody says that the cake answers the query, and gives it three dots?",
-        ("nDCG rises", "nDCG falls"),
-        "From 0.961 to 0.972: this order gains 1.29 more, the ideal order only 1.24. Try it: press "
-        "the cake’s third dot.",
+        "What would happen if every dot counted twice?",
+        ("nDCG stays the same", "nDCG doubles"),
+        "It stays 0.961: the sum of this order doubles, and so does that of the ideal order. Only "
+        "how the gains compare with each other matters.",
         ranked(
             "From nectar to honey; Inside a beehive; How honey is made; Honey cake recipe; "
             "Bees and flowers; Honey bees at work"
@@ -82,8 +86,8 @@ STEPS = {
     "discount": Step(
         "Discount",
         "People look at the top first, so a gain counts less further down: all of it at rank 1, "
-        "0.63 of it at rank 2, half at rank 3. This **discount** is the pale band; the bar is gain "
-        "times discount.",
+        "0.63 of it at rank 2, half at rank 3. This **discount** is the band behind the bar; "
+        "the bar is gain times discount.",
         "Which swap wins more?",
         ("Ranks 1 and 3", "Ranks 2 and 3"),
         "From 0.648 to 1.000; a swap of ranks 2 and 3 only to 0.679. The first ranks are worth "
@@ -145,7 +149,7 @@ STEPS = {
         "How many different scores do they give this one?",
         ("Nine", "Two"),
         "Nine, from 0.425 to 0.993. So a score needs its settings beside it. If a paper does not "
-        "name them, enter its score below.",
+        "name them, scroll down and enter its score under the figure.",
         TIED,
     ),
 }

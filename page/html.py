@@ -81,6 +81,19 @@ def sentence(text: Any) -> str:
     return text if text.endswith((".", "?", "…")) else f"{text}."
 
 
+def spelled(measure: str) -> str:
+    """Return what the name of a measure stands for.
+
+    >>> spelled("nDCG@10")
+    'normalized discounted cumulative gain, top 10 documents'
+    """
+    words = "normalized discounted cumulative gain"
+    _, _, cutoff = measure.partition("@")
+    if not cutoff:
+        return words
+    return f"{words}, top {cutoff} documents"
+
+
 def span(first: int, last: int) -> str:
     """Return ranks or places as text.
 
@@ -140,6 +153,7 @@ ENVIRONMENT.filters |= {
     "sentence": sentence,
     "strong": strong,
     "breakable": breakable,
+    "spelled": spelled,
     "percent": percent,
     "static": static,
 }

@@ -40,6 +40,7 @@ class Entry(NamedTuple):
     added: float
     band: float  # the discount as a share of the width
     bar: float  # what the document adds as a share of the width
+    is_folded: bool = False  # whether it is not drawn until all documents are asked for
 
 
 class Line(NamedTuple):
@@ -144,6 +145,20 @@ def entries_of(ranking: Ranking, steps: Iterable[Step], drawing: Drawing) -> lis
             document = ranking.documents[step.at]
         entries.append(drawing.entry(document, step, is_moved=step.at in ranking.moved))
     return entries
+
+
+def folded(entries: Sequence[Entry], kept: int) -> list[Entry]:
+    """Return entries, folded after the first `kept` ones unless they are relevant or were moved."""
+    every = []
+    for place, entry in enumerate(entries):
+        is_kept = place < kept or entry.gain > 0 or entry.is_moved
+        every.append(entry._replace(is_folded=not is_kept))
+    return every
+
+
+def drawn(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries that are not folded."""
+    return [entry for entry in entries if not entry.is_folded]
 
 
 def lines_between(left: Sequence[Entry], right: Sequence[Entry]) -> list[Line]:

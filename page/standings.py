@@ -96,9 +96,9 @@ class Standing(NamedTuple):
             return f"These {self.queries:,} queries cannot tell the {len(self.scores)} runs apart."
         leaders = f"{best} is"
         if alike:
-            leaders = f"{listed([best, *alike])} are"
+            leaders = f"{listed([best, *alike], most=len(alike) + 1)} are"
         if unsure:
-            return f"{leaders} ahead, but {listed(unsure)} may be as good."
+            return f"{leaders} ahead, but {listed(unsure, most=len(unsure))} may be as good."
         if len(behind) == 1:
             return f"{leaders} best: better than {behind[0]}."
         return f"{leaders} best: better than each of the {len(behind)} others."
@@ -119,17 +119,17 @@ class Standing(NamedTuple):
         best, *others = self.winner_first
         score = self.scores[best]
         if not others:
-            chance = number(score.random_order)
-            by_chance = f"A random order of the same documents would have {chance}."
             if score.queries < 2:
-                return f"Intervals need more than one query. {by_chance}"
+                return f"Intervals need more than one query. {by_chance(best, score)}"
             ends = f"95% interval {number(score.low)} to {number(score.high)}"
-            return f"{ends}, {score.queries:,} queries. {by_chance}"
+            return f"{ends}, {score.queries:,} queries. {by_chance(best, score)}"
         other = others[0]
         means = f"{best} has {self.measure} {number(score.value)}"
         means = f"{means}, {other} {number(self.scores[other].value)}"
         if not self.pairs:
-            return f"{means}. Intervals and tests need more than one query."
+            return (
+                f"{means}. Intervals and tests need more than one query. {by_chance(best, score)}"
+            )
         pair = self.pairs[best, other]
         interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
         tested = f"{interval}, {p_text(pair.p_holm)}"
@@ -137,11 +137,18 @@ class Standing(NamedTuple):
             tested = f"{tested}, both corrected for {self.together} pairs"
         wins = f"Better on {counted(pair.wins)}"
         counts = f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}."
+        if pair.wins < pair.losses and pair.difference > 0:
+            counts = f"{counts} Its wins weigh more than its losses."
         text = f"{means}: {signed(pair.difference)} ({tested}). {counts}"
-        if self.differ(best, other) or not pair.queries_needed:
-            return text
-        about = f"{rounded_up(pair.queries_needed):,} queries"
-        return f"{text} To settle a gap this small you need about {about}."
+        if not self.differ(best, other) and pair.queries_needed:
+            about = f"{rounded_up(pair.queries_needed):,} queries (80% power)"
+            text = f"{text} To settle a gap this small you need about {about}."
+        return f"{text} {by_chance(best, score)}"
+
+
+def by_chance(run: str, score: Any) -> str:
+    """Return what a random order of the documents of a run would have."""
+    return f"A random order of the documents of {run} would have {number(score.random_order)}."
 
 
 def chosen_of(choice: Mapping[str, str], name: str, values: Collection[str]) -> str:
@@ -207,14 +214,14 @@ def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: st
     return [Remark(text, ("convention", "trec_eval", "Score as trec_eval does"))]
 
 
-def listed(names: Sequence[str], kind: str = "") -> str:
+def listed(names: Sequence[str], kind: str = "", most: int = NAMED + 1) -> str:
     """Return names in a sentence; of many the first.
 
     >>> listed(["a"]), listed(["a", "b"]), listed([*"abcd"]), listed([*"abcde"], "runs")
     ('a', 'a and b', 'a, b, c and d', 'a, b, c and 2 more runs')
     """
     *first, last = names
-    if len(first) > NAMED:
+    if len(names) > most:
         first, last = [*names[:NAMED]], f"{len(names) - NAMED} more {kind}".strip()
     if not first:
         return last
@@ -236,10 +243,13 @@ def p_text(p: float) -> str:
     """Return a p-value in two digits; in more if they show on which side of 0.05 it is.
 
     >>> p_text(1.0), p_text(0.0214), p_text(0.04997), p_text(2e-5)
-    ('p = 1', 'p = 0.021', 'p = 0.04997', 'p < 0.001')
+    ('p > 0.99', 'p = 0.021', 'p = 0.04997', 'p < 0.001')
     """
     if p < 0.001:
         return "p < 0.001"
+    # "p = 1" looks like certainty, or like a fault
+    if p > 0.99:
+        return "p > 0.99"
     digits = 2
     # 0.04997 would round to the threshold, as if it were not significant
     while (float(f"{p:.{digits}g}") < tables.SIGNIFICANT) != (p < tables.SIGNIFICANT):
@@ -293,6 +303,7 @@ class Row(NamedTuple):
     kind: str  # "base", "better", "worse" or "open"
     difference: str
     p: str
+    exact_p: str
 
 
 def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
@@ -341,13 +352,13 @@ def _kind(standing: Standing, run: str) -> str:
     return "better" if standing.pairs[run, standing.base].difference > 0 else "worse"
 
 
-def _difference(standing: Standing, run: str) -> tuple[str, str]:
-    """Return how a run differs from the base, and p."""
+def _difference(standing: Standing, run: str) -> tuple[str, str, str]:
+    """Return how a run differs from the base, p, and p with all its digits."""
     if not standing.pairs:
-        return "", ""
+        return "", "", ""
     if run == next(iter(standing.scores)) == standing.base:
-        return "best", ""
+        return "best", "", ""
     if run == standing.base:
-        return "–", ""
+        return "–", "", ""
     pair = standing.pairs[run, standing.base]
-    return signed(pair.difference), p_text(pair.p_holm)
+    return signed(pair.difference), p_text(pair.p_holm), f"p = {pair.p_holm:.6g}"

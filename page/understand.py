@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .address import RANKING, Address, Choice, Note, choices_of, csv_text
 from .explanation import Libraries, libraries
-from .guide import OPENING, READERS, SOLVED, STEPS, asked, query_of_documents
+from .guide import OF_RUN, OPENING, READERS, SOLVED, STEPS, asked, query_of_documents
 from .html import csv_address, number, number_or, render
 from .metric import ndcg
 from .picture import (
@@ -15,7 +15,9 @@ from .picture import (
     Entry,
     Line,
     Scale,
+    drawn,
     entries_of,
+    folded,
     label_names,
     lines_between,
     scale_of,
@@ -35,6 +37,7 @@ from .ranking import (
 from .settings import CONVENTIONS, LABELS, Settings, snippet
 
 TITLE = "nDCG: how good is this ranking?"
+LONG = 20  # documents that are drawn without a fold
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
 
 
@@ -48,7 +51,8 @@ class Thread(NamedTuple):
     choices: tuple[tuple[str, str], ...] = ()
     verdict: str = ""
     answer: str = ""
-    place: str = ""  # such as "2 of 7"
+    is_wrong: bool = False
+    place: str = ""  # such as "Lesson 2 of 7"
 
 
 class Figure(NamedTuple):
@@ -70,8 +74,18 @@ class Figure(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """The number of rows of both orders."""
-        return max(len(self.left), len(self.right), 1)
+        """The number of rows that are drawn of both orders."""
+        return max(len(drawn(self.left)), len(drawn(self.right)), 1)
+
+    @property
+    def folded(self) -> int:
+        """The number of retrieved documents that are not drawn."""
+        return len(self.left) - len(drawn(self.left))
+
+    @property
+    def missed_folded(self) -> int:
+        """The number of documents that were not retrieved and are not drawn."""
+        return len(self.missed) - len(drawn(self.missed))
 
 
 class Score(NamedTuple):
@@ -164,7 +178,13 @@ def figure_of(
             removed.append(step)
     left = entries_of(ranking, ranked, drawing)
     right = entries_of(ranking, best, drawing)
-    lines = lines_between(left, right)
+    tray = entries_of(ranking, missed, drawing)
+    if len(ranking.documents) > LONG and not address.chosen.get("all"):
+        cutoff = settings.cutoff or len(ranking.documents)
+        left, tray = folded(left, cutoff), folded(tray, 0)
+        # below the cutoff, not even a relevant document adds to the ideal
+        right = [entry._replace(is_folded=at >= cutoff) for at, entry in enumerate(right)]
+    lines = lines_between(drawn(left), drawn(right))
     if settings.word("ideal") == "full":
         lines = []  # since its documents are none of the ranking
     cut = settings.cutoff
@@ -176,7 +196,7 @@ def figure_of(
         left,
         right,
         lines,
-        entries_of(ranking, missed, drawing),
+        tray,
         entries_of(ranking, removed, drawing),
         drawing.highest,
         labels,
@@ -221,6 +241,9 @@ def live_of(ranking: Ranking, drawing: Drawing, settings: Settings) -> str:
 
 def thread_of(address: Address, score: Score) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
+    if address.run:
+        back = ("Back to the comparison", address.comparison)
+        return Thread(f"{address.run} on {address.chosen['query']}", OF_RUN, (back,))
     if not address.is_of_example:
         example = ("Back to the example", Address(settings=address.settings).link())
         return Thread("Your ranking", READERS, (example,))
@@ -243,10 +266,11 @@ def thread_of_step(address: Address) -> Thread:
         after = names[number_of_step]
         onward = (f"Next: {STEPS[after].title}", Address(step=after).link())
     verdict, answer = "", ""
+    right = step.choices[0]
+    is_wrong = address.guess not in ("", right)
     if address.guess:
         verdict, answer = "Right.", step.answer
-        right = step.choices[0]
-        if address.guess != right:
+        if is_wrong:
             verdict = f"Not quite: {_within_sentence(right)}."
     return Thread(
         step.title,
@@ -257,7 +281,8 @@ def thread_of_step(address: Address) -> Thread:
         tuple((choice, address.link(guess=choice)) for choice in sorted(step.choices)),
         verdict,
         answer,
-        f"{number_of_step} of {len(names)}",
+        is_wrong,
+        f"Lesson {number_of_step} of {len(names)}, with a list of its own",
     )
 
 
@@ -334,5 +359,5 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         headers=NUMBERS,
         conventions=CONVENTIONS,
         labels=LABELS,
-        own_fields=(*RANKING, "step", "guess", "paste"),
+        own_fields=(*RANKING, "step", "guess", "paste", "run", "all"),
     )

@@ -3,8 +3,12 @@ const sendFiles = async (form, submitter, files = []) => {
   const data = new FormData(form, submitter);
   for (const file of files) data.append("files", file);
   const number = ++asked;
+  const count = data.getAll("files").filter(file => file.name).length;
   lastChange = 0;
   document.querySelector(".zone").classList.add("busy");
+  document.body.classList.add("late");
+  if (count > 1) remark(`Comparing ${count} files … The result below is the one before.`, "status");
+  else remark("Comparing … The result below is the one before.", "status");
   try {
     const answer = await fetch(form.action, { method: "POST", body: data });
     if (number === asked) show(await answer.text(), answer.ok);
@@ -12,6 +16,7 @@ const sendFiles = async (form, submitter, files = []) => {
     remark("The server did not answer. The files were not added; try it again.");
   }
   document.querySelector(".zone")?.classList.remove("busy");
+  if (number === asked) document.body.classList.remove("late");
 };
 
 document.addEventListener("submit", event => {

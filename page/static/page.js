@@ -4,6 +4,8 @@ let wanted = new URLSearchParams(location.search);  // with the changes that hav
 let asked = 0, isHeld = false, late = null, lastChange = 0;
 
 const stepsBack = () => history.state?.steps ?? 0;
+// What the reader looks at; within it, changes can be undone, and what is unfolded stays so.
+const sceneOf = query => ["tab", "step", "run"].map(name => query.get(name)).join();
 const said = document.createElement("p");
 said.className = "unseen";
 said.setAttribute("role", "status");
@@ -35,10 +37,10 @@ const go = async (query, isNew = true) => {
   if (number === asked) document.body.classList.remove("late");
 };
 
-const remark = text => {
+const remark = (text, role = "alert") => {
   const note = document.createElement("p");
   note.className = "note";
-  note.setAttribute("role", "alert");
+  note.setAttribute("role", role);
   note.textContent = text;
   document.querySelector(".notes").replaceChildren(note);
 };
@@ -52,8 +54,9 @@ const show = (html, isNew) => {
   const parts = root => [...root.querySelectorAll("[data-part]")];
   const names = root => parts(root).map(part => part.dataset.part).join();
   const focus = focused();
+  const [before, after] = [main, next].map(root => sceneOf(new URLSearchParams(root.dataset.address)));
   const open = [...main.querySelectorAll("details[open][id]")].map(details => details.id);
-  for (const id of open) next.querySelector(`#${id}`)?.setAttribute("open", "");
+  for (const id of before === after ? open : []) next.querySelector(`#${id}`)?.setAttribute("open", "");
   if (names(main) === names(next)) {
     const answers = parts(next);
     parts(main).forEach((part, at) => part.isEqualNode(answers[at]) || part.replaceWith(answers[at]));
@@ -61,11 +64,24 @@ const show = (html, isNew) => {
   } else {
     main.replaceWith(next);
   }
+  const [header, nextHeader] = [document, answer].map(root => root.querySelector("header"));
+  if (!header.isEqualNode(nextHeader)) header.replaceWith(nextHeader);  // another place is marked
   document.title = answer.title;
   remember(isNew);
   document.dispatchEvent(new Event("shown"));
+  if (isNew && before !== after) scrollToScene();
   refocus(focus);
 };
+
+// Scroll to the number; in a comparison to the query that is open.
+const scrollToScene = () => {
+  scrollTo(0, 0);
+  const query = document.querySelector(".queries");
+  if (query && wanted.get("query")) query.scrollIntoView();
+};
+
+// Whether a guess was made just now, which is no change to be undone.
+const isGuess = query => (query.get("guess") ?? "") !== (new URLSearchParams(location.search).get("guess") ?? "");
 
 // Make the address of the browser that of the page. What follows within a second is one step.
 const remember = isNew => {
@@ -77,7 +93,8 @@ const remember = isNew => {
   const text = query.toString().replaceAll("%2C", ",");
   const isStep = isNew && Date.now() - lastChange > 1000;
   if (isNew) lastChange = Date.now();
-  const state = { steps: stepsBack() + isStep };
+  const isOther = sceneOf(query) !== sceneOf(new URLSearchParams(location.search));
+  const state = { steps: isOther || isGuess(query) ? 0 : stepsBack() + isStep };
   history[isStep ? "pushState" : "replaceState"](state, "", text ? `?${text}` : location.pathname);
   if (parent !== window) parent.postMessage({ queryString: text, hash: "" }, "https://huggingface.co");
 };
@@ -104,8 +121,10 @@ document.addEventListener("click", event => {
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
     lastChange = 0;  // a step of its own
-    go(link.getAttribute("href").slice(1));
-    if (link.closest(".thread")) scrollTo(0, 0);
+    const shown = go(link.getAttribute("href").slice(1));
+    if (link.closest(".thread .on")) scrollTo(0, 0);
+    // on a phone, the answer would push what leads on off the screen
+    if (link.closest(".guesses")) shown.then(() => document.querySelector(".thread .on").scrollIntoView({ block: "nearest" }));
   }
   if (event.target.closest(".undo")) history.back();
   const copy = event.target.closest(".copy");

@@ -3,6 +3,7 @@
 const find = where => document.querySelector(`.figure ${where}`);
 const findAll = where => [...document.querySelectorAll(`.figure ${where}`)];
 const ranked = () => findAll(".left > li");
+const drawn = rows => rows.filter(row => !row.matches(".folded-away"));
 const live = () => JSON.parse(document.querySelector(".figure").dataset.live);
 
 const text = (number, digits = 3) => {
@@ -69,12 +70,14 @@ const moveMark = score => {
 
 // The lines, and the ideal order: in it, documents of the same gain keep the order of the cards.
 const drawLines = rows => {
-  const places = new Map(rows.map((row, place) => [row.dataset.at, place]));
+  const ranks = new Map(rows.map((row, place) => [row.dataset.at, place]));
   const ideal = findAll(".right > li");
-  const place = item => places.get(item.dataset.at) ?? rows.length;
+  const place = item => ranks.get(item.dataset.at) ?? rows.length;
+  const count = drawn(ideal).length;
   const best = [...ideal].sort((one, other) => other.dataset.gain - one.dataset.gain || place(one) - place(other));
   if (best.some((item, at) => item !== ideal[at])) find(".right").append(...best);
-  const others = new Map(best.map((item, at) => [item.dataset.at, at]));
+  best.forEach((item, at) => item.classList.toggle("folded-away", at >= count));
+  const [places, others] = [rows, best].map(every => new Map(drawn(every).map((row, at) => [row.dataset.at, at])));
   for (const line of findAll(".lines line")) {
     const left = places.get(line.dataset.at), right = others.get(line.dataset.at);
     line.toggleAttribute("hidden", left === undefined && right === undefined);
@@ -139,8 +142,12 @@ const moveCard = ({ clientY }) => {
   const { row, card, hold, held } = dragged, tray = find(".tray"), list = find(".left");
   const isInTray = !tray.hidden && clientY > tray.getBoundingClientRect().top;
   const top = list.getBoundingClientRect().top;
-  const next = ranked().find(other => other !== row && clientY < top + other.offsetTop - list.offsetTop + other.offsetHeight / 2);
-  const isThere = isInTray ? row.parentElement !== list : row.parentElement === list && row.nextElementSibling === (next ?? null);
+  const rows = ranked();
+  const under = drawn(rows).find(other => clientY < top + other.offsetTop - list.offsetTop + other.offsetHeight);
+  // the card takes the place of the one under it: on its way down, it comes after that one
+  const isDown = rows.includes(row) && rows.indexOf(row) < rows.indexOf(under);
+  const next = isDown ? under.nextElementSibling : under;
+  const isThere = isInTray ? row.parentElement !== list : under === row || (row.parentElement === list && row.nextElementSibling === (next ?? null));
   if (!isThere) {
     moving(() => (isInTray ? find(".tray ul").append(row) : list.insertBefore(row, next ?? null)));
     draw(held);
@@ -157,7 +164,7 @@ const dropCard = ({ row, card, order }) => {
 };
 
 const moveCut = ({ clientY }) => {
-  const list = find(".left").getBoundingClientRect(), size = ranked().length;
+  const list = find(".left").getBoundingClientRect(), size = drawn(ranked()).length;
   const k = Math.max(1, Math.min(size, Math.round((clientY - list.top) / (list.height / size))));
   if (k === dragged.k) return;
   dragged.k = k;

@@ -10,7 +10,7 @@ import evaluate
 import pytest
 
 from .conftest import EVIL, RUNS, Opener, come_to_rest
-from .visits import BROWSER, address, expect, pause, upload, wait_for_address
+from .visits import BROWSER, address, expect, on_a_slow_line, pause, upload, wait_for_address
 
 pytestmark = [*BROWSER, pytest.mark.xdist_group("compare")]
 HERE = "?tab=compare"
@@ -109,9 +109,73 @@ def test_a_cell_opens_both_rankings_by_mouse_and_by_keys(visit: Opener, files: P
     expect(page.locator(".pair h3")).to_have_text(f"Query {query}")
     pause(page)
     page.get_by_role("link", name="understand", exact=True).first.click()
-    expect(page.locator(".thread h2")).to_have_text("Your ranking")
+    expect(page.locator(".thread h2")).to_contain_text(f" on {query}")
     page.go_back()
     expect(page.locator(".pair h3")).to_have_text(f"Query {query}")
+
+
+def test_the_old_result_is_marked_while_the_new_one_is_computed(visit: Opener, files: Path) -> None:
+    page = visit(HERE)
+    opacity = "getComputedStyle(document.querySelector('.verdict')).opacity"
+    assert page.evaluate(opacity) == "1"
+    with on_a_slow_line(page):
+        paths = [files / "qrels.txt", *(files / f"{name}.run" for name in RUNS)]
+        page.set_input_files(".zone input[type=file]", paths)
+        expect(page.locator(".note")).to_have_text(
+            "Comparing 3 files … The result below is the one before."
+        )
+        assert float(page.evaluate(opacity)) < 0.5
+        headline(page, "bm25 and dense cannot be told apart.")
+        expect(page.locator(".note")).to_have_count(0)
+    come_to_rest(page)
+    assert page.evaluate(opacity) == "1"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_understand_begins_at_the_number_and_leads_back_to_the_query(
+    visit: Opener, files: Path, width: int
+) -> None:
+    page = compared(visit, files, width=width)
+    page.get_by_role("link", name="understand", exact=True).first.click()
+    expect(page.locator(".figure .value")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+    expect(page.locator("header [aria-current]")).to_have_text("Understand")
+    title = page.inner_text(".thread h2")
+    expect(page.locator(".query")).to_contain_text(title)
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+    page.get_by_role("link", name="back to the comparison", exact=True).click()
+    expect(page.locator(".queries h2")).to_be_in_viewport()
+    run, query = title.split(" on ")
+    expect(page.locator(".pair h3")).to_have_text(f"Query {query}")
+    expect(page.locator(".queries h2")).to_contain_text(f"in {run}")
+    headline(page, "bm25 and dense cannot be told apart.")
+
+
+def test_the_header_of_the_grid_covers_the_rows_that_scroll_under_it(
+    visit: Opener, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("".join(f"q{at:02} 0 a 1\n" for at in range(40)))
+    for name in ("one", "two"):
+        lines = (f"q{at:02} Q0 a 1 1 t\n" for at in range(40))
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    page = visit(HERE)
+    upload(page, *(tmp_path / name for name in ("qrels.txt", "one.run", "two.run")))
+    expect(page.locator(".queries .hint")).to_have_text(
+        "40 queries; scroll in the table to see more"
+    )
+    sheet = page.locator(".grid-sheet")
+    end = "sheet => sheet.getBoundingClientRect().bottom"
+    ends = "all => all.map(row => row.getBoundingClientRect().bottom)"
+    rows = page.eval_on_selector_all(".grid tbody tr", ends)
+    assert min(abs(sheet.evaluate(end) - row) for row in rows) < 2.5  # none is cut
+    sheet.evaluate("sheet => { sheet.scrollTop = 100; sheet.scrollIntoView(); }")
+    script = """
+    cell => {
+      const { x, y, width, height } = cell.getBoundingClientRect();
+      return document.elementFromPoint(x + width / 2, y + height / 2).closest("th").textContent;
+    }
+    """
+    assert page.locator(".grid thead th").first.evaluate(script) == "query"
 
 
 def test_the_order_of_the_grid_the_base_and_the_measure_are_chosen(

@@ -81,7 +81,7 @@ def test_everything_can_be_read_without_scripts(
     first = score(ndcg, references=[[0, 3, 3, 2, 2, 1]])
     expect(page.locator(".figure .value")).to_have_text(first)
     page.get_by_role("link", name="Next: Gain").click()
-    page.get_by_role("link", name="nDCG rises").click()
+    page.get_by_role("link", name="nDCG stays the same").click()
     expect(page.locator(".thread .answer")).to_contain_text("Right.")
     page.get_by_role("link", name="Compare").click()
     expect(page.locator(".verdict h2")).to_have_text("dense is better than bm25.")
@@ -375,6 +375,78 @@ def test_a_step_asks_for_a_guess_and_is_tried_on_the_figure(
     card(page, "Honey cake recipe").press("ArrowUp")
     expect(page.locator(".left .name").first).to_have_text("Honey cake recipe moved")
     expect(page.locator(".thread h2")).to_have_text("Ties")
+
+
+def test_a_lesson_begins_with_nothing_to_undo_and_folded_settings(visit: Opener) -> None:
+    page = visit()
+    undo = page.get_by_role("button", name="Undo")
+    card(page, "Honey cake recipe").press("End")
+    expect(undo).to_be_visible()
+    page.locator("#settings > summary").click()
+    pause(page)
+    page.get_by_role("link", name="Next: Gain").click()
+    expect(page.locator(".thread h2")).to_have_text("Gain")
+    expect(undo).to_be_hidden()
+    assert page.locator("#settings[open]").count() == 0
+    pause(page)
+    page.get_by_role("link", name="nDCG doubles").click()
+    expect(page.locator(".thread .answer.wrong")).to_be_visible()
+    expect(undo).to_be_hidden()
+    pause(page)
+    card(page, "Honey cake recipe").press("End")
+    expect(undo).to_be_visible()
+    page.go_back()
+    page.go_back()
+    page.go_back()
+    expect(page.locator(".thread h2")).to_have_text("Solved")
+    expect(undo).to_be_visible()
+
+
+def test_on_a_phone_the_answer_leaves_the_way_on_in_sight(visit: Opener) -> None:
+    page = visit("?step=gain", 390)
+    page.get_by_role("link", name="nDCG doubles").click()
+    expect(page.locator(".thread .answer")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Next: Discount")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_card_dropped_on_the_last_one_becomes_the_last(visit: Opener, width: int) -> None:
+    page = visit("", width)
+    pull(page, "Honey cake recipe", "Bees and flowers")  # to just above the middle of it
+    page.mouse.up()
+    assert order(page)[-1] == "Honey cake recipe"
+    shows(page, "1.000")
+    drag(page, "Honey cake recipe", "From nectar to honey")
+    assert order(page)[0] == "Honey cake recipe"
+
+
+def test_undo_covers_and_moves_nothing(visit: Opener) -> None:
+    page = visit("", 390)
+    top = page.locator(".left > li").first.bounding_box()["y"]
+    card(page, "Honey cake recipe").press("ArrowDown")
+    come_to_rest(page)
+    assert page.locator(".left > li").first.bounding_box()["y"] == top
+    undo = page.get_by_role("button", name="Undo").bounding_box()
+    for part in (".query b", ".measure", ".yours span", ".scale > .axis"):
+        other = page.locator(part).bounding_box()
+        is_right = undo["x"] >= other["x"] + other["width"]
+        assert is_right or undo["y"] + undo["height"] <= other["y"], part
+
+
+def test_a_folded_ranking_is_moved_as_a_whole(visit: Opener, ndcg: evaluate.Metric) -> None:
+    relevance = [2, *[0] * 23, 1, 0, 0, 0, 1, 0]
+    page = visit(f"?rel={','.join(map(str, relevance))}&k=5")
+    assert page.locator(".left > li:visible").count() == 7
+    drag(page, "d29", "d3")
+    moved = [2, 0, 1, *[0] * 22, 1, *[0] * 4]
+    shows(page, score(ndcg, k=5, predictions=[[*range(30, 0, -1)]], references=[moved]))
+    wait_for_address(page, "order=1,2,29*,3,4")
+    come_to_rest(page)
+    assert page.locator(".left > li:visible").count() == 6
+    lines = "all => all.map(line => Number(line.getAttribute('y1')))"
+    assert max(page.eval_on_selector_all(".lines line:not([hidden])", lines)) < 6
+    page.get_by_role("link", name="show").click()
+    expect(page.locator(".left > li:visible")).to_have_count(30)
 
 
 LONG = ",".join(f"clueweb22-en0000-04-{at:05d}-and-a-name-that-goes-on-and-on" for at in range(6))

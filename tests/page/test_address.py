@@ -76,7 +76,7 @@ FAULTY = {
     "gain=yes=1": "gain=yes=1, but row 1: '0' is a label without a gain; Gain has 'yes'.",
     "step=nothing": "it must be one of gain, discount, ideal, ",
     "guess=Two": "guess=Two, but nothing is asked here.",
-    "step=gain&guess=Two": "guess=Two, but it must be one of nDCG rises, nDCG falls.",
+    "step=gain&guess=Two": "guess=Two, but it must be one of nDCG stays the same, nDCG doubles.",
     "rel=0,1&ids=a": "ids=a, but it must have 2 cells, as rel has; it has 1.",
     "rel=0,1&scores=1,2,3": "it must have 2 cells, as rel has; it has 3.",
     "scores=1,2": "it belongs to rel, which is not there.",

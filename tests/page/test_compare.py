@@ -263,7 +263,7 @@ def test_a_query_opens_both_rankings() -> None:
         "1.0",
         "2.0",
     ]
-    assert "Relevant, not retrieved: a (1)." in page.text
+    assert "Not retrieved, with relevance in brackets: a (1)." in page.text
     missing = look(f"{compared().address}&query=q3&base=x&other=y")
     assert "Nothing was retrieved for this query." in missing.text
     assert "<line" not in missing.part("queries")
@@ -272,9 +272,51 @@ def test_a_query_opens_both_rankings() -> None:
 def test_a_ranking_of_a_query_opens_in_understand() -> None:
     page = look(f"{compared().address}&query=q1&other=y&base=x")
     there = page.follow("understand")
-    values = {"1": "a", "2": "b"}
     assert there.value == re.findall(r"x ([\d.]+) <a", page.source)[0]
-    assert there.found('aria-label="(\\w), rank') == [*values.values()]
+    assert there.found('aria-label="(\\w), rank') == ["a", "b"]
+    assert there.notes == []
+    assert there.says("thread").startswith("x on q1")
+    back = there.follow("Back to the comparison")
+    assert back.part("queries") == page.part("queries")
+    assert there.follow("Compare").address == back.address
+
+
+def test_the_heading_of_the_queries_follows_the_chosen_run_and_query() -> None:
+    page = compared()
+    assert page.says("queries").startswith("x is the best on every query.")
+    chosen = look(f"{page.address}&query=q1&other=y&base=x")
+    values = re.findall(r"h4 class=\"of-\w+\">(\w) ([\d.]+)", chosen.source)
+    scores = " and ".join(f"{value} in {run}" for run, value in values)
+    assert chosen.found("<h2>(q1 has .*?)</h2>") == [f"q1 has {scores}."]
+
+
+def test_what_a_random_order_would_have_is_the_mean_over_queries_of_understand() -> None:
+    judged = {**JUDGED, "q3": {"a": 1, "b": 3}}
+    lines = "".join(f"{q} 0 {d} {judged[q][d]}\n" for q in judged for d in judged[q])
+    page = compared({"x": {**RUNS["x"], "q3": {"b": 1, "a": 2, "z": 3}}}, lines)
+    marks = []
+    for query in judged:
+        there = look(f"{page.address}&query={query}").follow("understand")
+        marks += there.found("random order ([\\d.]+), ideal 1")
+    mean = sum(map(float, marks)) / 3
+    (said,) = re.findall(r"A random order of the documents of x would have ([\d.]+)\.", page.text)
+    assert float(said) == pytest.approx(mean, abs=1e-3)
+    two = compared({"x": RUNS["x"], "y": RUNS["y"]})
+    assert re.search(r"A random order of the documents of [xy] would have 0\.\d{3}\.", two.text)
+
+
+def test_what_is_not_judged_and_the_measure_are_explained() -> None:
+    page = compared()
+    assert "normalized discounted cumulative gain, top 10 documents" in page.says("verdict")
+    unjudged = look(f"{page.address}&query=q3&base=y&other=x")
+    assert "not judged, counts as 0" in unjudged.says("queries")
+    assert "not judged, counts as 0" not in look(f"{page.address}&query=q1").says("queries")
+    assert "could be in any place from 1 to 2" in page.says("verdict")
+
+
+def test_how_long_files_are_kept_is_said_before_the_upload() -> None:
+    assert "They are kept for a day" in look("?tab=compare").says("files")
+    assert "Kept for a day" in compared().says("files")
 
 
 def test_a_ranking_is_drawn_up_to_the_cutoff_and_what_is_tied_there() -> None:

@@ -35,9 +35,9 @@ def moved(rows: list[list[str]], one: int, other: int) -> list[list[str]]:
     return [[*document, row[2]] for document, row in zip(documents, rows, strict=True)]
 
 
-def graded(rows: list[list[str]]) -> list[list[str]]:
-    """The rows of the step on gain, in which the cake has three dots."""
-    return [[*row[:1], "3", row[2]] if "cake" in row[0] else row for row in rows]
+def doubled(rows: list[list[str]]) -> list[list[str]]:
+    """The rows with twice the relevance."""
+    return [[row[0], f"{2 * int(row[1])}", row[2]] for row in rows]
 
 
 def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
@@ -47,7 +47,7 @@ def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric)
     by_library = list(ndcg.explain(**tied, k=10).scores.values())
     report = ndcg.report(**ranking_of(ideal, USUAL).given(USUAL), k=10)
     scores = {
-        "gain": [scored(ndcg, gain), scored(ndcg, graded(gain))],
+        "gain": [scored(ndcg, doubled(gain))],
         "discount": [
             scored(ndcg, discount),
             scored(ndcg, moved(discount, 0, 2)),
@@ -82,13 +82,12 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     missed = [row[0] for row in missing if not row[2]]
     unjudged = [row[0] for row in missing if not row[1]]
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
-    # one more relevant document raises the DCG of this order by more than that of the best
+    # twice the gain doubles the sum of this order, and that of the best
     sums = [
         ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), measures=["DCG", "IDCG"])
-        for rows in (gain, graded(gain))
+        for rows in (gain, doubled(gain))
     ]
-    rises = [f"{sums[1][name] - sums[0][name]:.2f}" for name in ("DCG", "IDCG")]
-    assert re.findall(r"\d\.\d{2}\b", STEPS["gain"].answer) == rises == ["1.29", "1.24"]
+    assert sums[1] == {name: pytest.approx(2 * value) for name, value in sums[0].items()}
     # the discounts that are named are those of ranks 2 and 3
     assert (
         re.findall(r"\d\.\d{2}\b", STEPS["discount"].text)
@@ -146,6 +145,9 @@ def test_nothing_on_the_screen_answers_the_guess(name: str) -> None:
     assert f"Right. {STEPS[name].answer}" in answered.text
     assert STEPS[name].answer in page.follow(wrong).text
     assert "Not quite" in page.follow(wrong).text
+    assert 'class="answer wrong"' in page.follow(wrong).source
+    assert 'class="answer wrong"' not in answered.source
+    assert re.search(r"Lesson \d of \d, with a list of its own", page.says("thread"))
 
 
 def test_the_number_is_hidden_where_it_is_the_answer() -> None:

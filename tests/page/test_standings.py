@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from page.html import signed
 from page.metric import ndcg
-from page.standings import Axis, Standing, missing_remarks, p_text, rounded_up, rows_of, tie_remarks
+from page.standings import (
+    Axis,
+    Standing,
+    by_chance,
+    missing_remarks,
+    p_text,
+    rounded_up,
+    rows_of,
+    tie_remarks,
+)
 
 VALUES = {
     "1": {"a": 2.0, "b": 1.0},
@@ -57,7 +66,7 @@ RUNS = st.lists(st.text("01", min_size=12, max_size=12), min_size=2, max_size=5)
         ),
         (
             {**{run: MUCH[:19] + "01"[at == 5] for at, run in enumerate("abcdef")}, "g": NONE},
-            "f is ahead, but a, b, c and 2 more may be as good.",
+            "f is ahead, but a, b, c, d and e may be as good.",
         ),
     ],
 )
@@ -70,7 +79,7 @@ def test_one_run_has_a_headline_without_a_test() -> None:
     alone = Standing.of({"x": report.scores}, (), {})
     assert alone.headline() == "x has nDCG@10 0.631."
     assert alone.evidence().startswith(
-        "Intervals need more than one query. A random order of the same documents"
+        "Intervals need more than one query. A random order of the documents of x would have "
     )
 
 
@@ -96,15 +105,19 @@ def test_evidence_is_of_the_figures_of_the_comparison(
     losses = sum(a < b for a, b in zip(runs[one], runs[another], strict=True))
     better = f"{wins} {'query' if wins == 1 else 'queries'}"
     said = of.evidence()
-    assert said.startswith(
+    start = (
         f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). "
         f"Better on {better}, worse on {losses}, equal on {12 - wins - losses}."
     )
+    end = by_chance(one, of.scores[one])
+    assert said.startswith(start)
+    assert said.endswith(end)
     needs = "To settle a gap this small you need about "
     is_open = pair.p_holm >= 0.05 and bool(pair.queries_needed)
     assert (needs in said) == is_open
     if is_open:
-        assert said.endswith(f"{needs}{rounded_up(pair.queries_needed):,} queries.")
+        needed = f"{rounded_up(pair.queries_needed):,} queries (80% power)."
+        assert said == f"{start} {needs}{needed} {end}"
 
 
 @given(RUNS, st.integers(0, 4))
@@ -129,11 +142,18 @@ def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(
             continue
         pair = of.pairs[row.run, of.base]
         assert row.difference == signed(pair.difference)
+        assert float(row.exact_p.removeprefix("p = ")) == pytest.approx(pair.p_holm, rel=1e-5)
         kind = "better" if pair.difference > 0 else "worse"
         assert row.kind == ("open" if pair.p_holm >= 0.05 else kind)
         low, high = row.interval
         # a line that touches that of the base would not differ
         assert (low <= zero <= high) == (row.kind == "open")
+
+
+def test_a_lead_by_fewer_but_larger_wins_is_said() -> None:
+    of = standing({"x": "-" * 5 + "1" * 10, "y": "1" * 5 + "0" * 10})
+    assert of.scores["y"].value > of.scores["x"].value
+    assert "Better on 5 queries, worse on 10, equal on 0. Its wins weigh more" in of.evidence()
 
 
 def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:

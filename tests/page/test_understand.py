@@ -46,7 +46,7 @@ def test_each_option_has_its_choices_with_the_scores_that_they_give(ndcg: evalua
             score = f"{ndcg.compute(**FIRST, k=10, **options)['nDCG@10']:.3f}"
             text = html.escape(said(name, word))
             assert re.search(rf">{re.escape(text)} \(?{score}\)?<", page.source), shown
-    assert "9 more, with the score that each choice would give" in page.text
+    assert "9 more settings, with the score that each choice would give" in page.text
     assert LABELS["missing"] not in page.text
 
 
@@ -97,6 +97,35 @@ def test_the_solved_ranking_says_so_and_what_a_random_order_scores() -> None:
     assert page.value == "1.000"
     assert "1 is the most: no order of these documents is better." in page.text
     assert "A random order would have had 0.848" in page.text
+
+
+def test_what_ndcg_stands_for_is_said_on_the_first_screen() -> None:
+    assert "nDCG@10: normalized discounted cumulative gain, top 10 documents" in look().text
+
+
+def test_a_long_ranking_is_folded_below_the_cutoff_unless_relevant(ndcg: evaluate.Metric) -> None:
+    relevance = [0] * 40
+    relevance[29] = 2  # retrieved at rank 30
+    relevance[39] = 1  # not retrieved
+    scores = [f"{100 - at}" for at in range(35)] + [""] * 5
+    query = f"?rel={','.join(map(str, relevance))}&scores={','.join(scores)}"
+    page = look(f"{query}&k=5")
+    figure = page.part("figure")
+    shown = re.findall(
+        r'data-score="[^"]*"(?: class="[^"]*?( folded-away)?")?>\s*<span class="rank">(\d*)', figure
+    )
+    assert [rank for is_folded, rank in shown if not is_folded] == [*"12345", "30", ""]
+    assert len(shown) == 40
+    assert "29 more below the cutoff, none of them relevant" in page.text
+    assert "4 more, none of them relevant" in page.text
+    assert "folded-away" not in page.follow("show").source
+    assert page.value == look(f"{query}&k=5&all=shown").value
+    assert (
+        "folded-away"
+        not in look(query.replace("?rel=0,", "?rel=1,") + "&k=all")
+        .part("figure")
+        .partition('class="tray"')[0]
+    )
 
 
 def test_documents_that_were_missed_or_are_removed_stand_apart() -> None:
