@@ -37,10 +37,12 @@ COMMAND_HELP = {
         "what is read of the files, without scoring it",
         "Print what is read: for each file its format, the field of queries, documents and values, "
         "and the\nnumbers of queries and documents; how many retrieved documents are judged; and "
-        "the first query.",
+        "the first query.\nThe options are those of ndcg score: in its commands, put preview in "
+        "place of score.",
         """\
 examples:
   ndcg preview qrels.txt bm25.txt
+  ndcg preview qrels.txt bm25.txt -m nDCG@10 --convention trec_eval
   ndcg preview log.jsonl log.jsonl --document hits.id,gold.id --relevance gold.grade
 """,
     ),
@@ -174,17 +176,17 @@ def _of_python(
 
 
 CHECK = ("check",)
-PREVIEW = ("preview",)
 # the commands that read qrels and a run
 ALL = tuple(name for name in COMMAND_HELP if name not in CHECK)
-SCORES = tuple(name for name in ALL if name not in PREVIEW)  # the commands that score the run
-MEANS = ("score", "compare", "gate", "audit")
-SCORE, COMPARE, GATE, EXPLAIN = ("score",), ("compare",), ("gate",), ("explain",)
-RUNS, TESTS, PLOTS = ("score", "compare"), ("compare", "gate"), ("score", "compare", "explain")
+# `preview` takes the options of `score`, so that one word makes a preview of a command.
+SCORE = ("score", "preview")
+MEANS = (*SCORE, "compare", "gate", "audit")
+COMPARE, GATE, EXPLAIN = ("compare",), ("gate",), ("explain",)
+RUNS, TESTS, PLOTS = (*SCORE, "compare"), ("compare", "gate"), (*SCORE, "compare", "explain")
 FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
-SCORING, CRITERIA = "scoring options", "regression criteria"
+SCORING, CRITERIA, OUTPUT = "scoring options", "regression criteria", "output"
 # All arguments, by their heading in the help; the first group has the heading of argparse.
 ARGUMENTS = {
     "": [
@@ -210,7 +212,7 @@ ARGUMENTS = {
             "the run to compare with, or its result, saved by ndcg score -o json; may be left out "
             "with --at-least",
         ),
-        Argument("runs", RUNS, "document scores of one system or several"),
+        Argument("runs", ("score", "compare"), "document scores of one system or several"),
         Argument("run", ("gate", "audit", "explain", "preview"), "document scores of a system"),
         Argument(
             "got",
@@ -307,19 +309,19 @@ ARGUMENTS = {
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
-        _of_python("discount", SCORES, ", or a list by rank (1,0.6,0.5)"),
-        _of_python("log_base", SCORES),
-        _of_python("ideal", SCORES),
-        _of_python("score_dtype", SCORES),
+        _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
+        _of_python("log_base", ALL),
+        _of_python("ideal", ALL),
+        _of_python("score_dtype", ALL),
         _of_python("score_order", tuple(name for name in ALL if name not in COMPARE)),
         _of_python("score_order", COMPARE, "; of single runs as in dense=ascending"),
-        _of_python("ties", SCORES),
-        _of_python("zero_division", SCORES),
-        _of_python("negative_relevance", SCORES),
-        _of_python("judged_only", SCORES),
+        _of_python("ties", ALL),
+        _of_python("zero_division", ALL),
+        _of_python("negative_relevance", ALL),
+        _of_python("judged_only", ALL),
         _of_python("duplicates", ALL),
         _of_python("ignore_index", ALL),
-        _of_python("missing", ("score", "audit", "explain")),
+        _of_python("missing", (*SCORE, "audit", "explain")),
         _of_python(
             "missing",
             COMPARE,
@@ -369,7 +371,7 @@ ARGUMENTS = {
             "column",
         ),
     ],
-    "output": [
+    OUTPUT: [
         Argument(
             "worst",
             COMPARE,
@@ -401,9 +403,7 @@ ARGUMENTS = {
             "print every option that affects the scores, and score nothing",
             False,
         ),
-        Argument(
-            "confidence", ("score", "compare", "gate"), "confidence level of the intervals", 0.95
-        ),
+        Argument("confidence", (*RUNS, "gate"), "confidence level of the intervals", 0.95),
         Argument("seed", TESTS, "random seed of the test", 0),
         Argument("plot", PLOTS, "also save a figure: png, svg or pdf"),
     ],
@@ -576,7 +576,11 @@ def _group(command: argparse.ArgumentParser, heading: str) -> Any:
     if not heading:
         return command
     about = None
-    if heading == SCORING and command.prog != "ndcg explain":
+    if heading == SCORING and command.prog == "ndcg preview":
+        about = "as in ndcg score; those that do not say what is read change nothing here"
+    elif heading == OUTPUT and command.prog == "ndcg preview":
+        about = "as in ndcg score; only -o and --signature change the output"
+    elif heading == SCORING and command.prog != "ndcg explain":
         about = "options that you do not set follow the convention"
     return command.add_argument_group(heading, about)
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,6 +85,38 @@ def test_options_mean_what_they_mean_in_python(call: Call, ndcg: Metric, name: s
     assert (saved["signature"], saved["scores"]) == (report.signature, report.to_dict()["scores"])
 
 
+OF_SCORE = {
+    **{name: words for name, (words, _) in OPTIONS.items()},
+    "by": "--by by.txt",
+    "worst": "--worst 2",
+    "by_query": "-q",
+    "places": "-p 2",
+    "confidence": "--confidence .9",
+    "plot": "--plot plot.svg",
+    "output": "-o json",
+    "signature": "--signature",
+    "exclude": "--exclude one.txt",
+    "format": "--format trec",
+    "query": "",
+    "document": "",
+    "score": "",
+    "relevance": "",
+}
+
+
+def test_a_command_of_score_becomes_a_preview_by_one_word(call: Call, folder: Path) -> None:
+    (folder / "by.txt").write_text("".join(f"{query} en\n" for query in QRELS))
+    (folder / "one.txt").write_text("".join(f"{query} d1\n" for query in QRELS))
+    names: set[str] = set()
+    for group in flags.ARGUMENTS.values():
+        names |= {argument.name for argument in group if "score" in argument.commands}
+    assert names - set(flags.POSITIONAL) == set(OF_SCORE)
+    for words in OF_SCORE.values():
+        status, text, said = call(f"preview qrels.txt main.txt {words}")
+        assert (status, bool(text), said) == (0, True, ""), words
+    assert not (folder / "plot.svg").exists()
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -91,6 +124,7 @@ def test_options_mean_what_they_mean_in_python(call: Call, ndcg: Metric, name: s
         "compare 1.txt 2.txt 3.txt",
         "gate 1.txt 2.txt 3.txt",
         "audit 1.txt 2.txt",
+        "preview 1.txt 2.txt",
     ],
 )
 def test_every_command_prints_the_signature_without_reading_files(call: Call, command: str) -> None:
