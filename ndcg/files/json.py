@@ -208,6 +208,7 @@ class ValueReader:
         return part._replace(
             form=f"{self.container}: {reader.form}",
             fields=dict(reader.fields),
+            others=reader.others,
             has_values=reader.has_values,
             notice=reader.lists.warning,
         )

@@ -13,6 +13,7 @@ from ..inputs.fields import (
     are_names_of_fields,
     column_of_ranks,
     examples_of_names,
+    fields_without_role,
     refuse_repeated_names,
 )
 from ..inputs.no_rankings import beside_ranks
@@ -55,6 +56,11 @@ class Layout(NamedTuple):
         if self.is_trec:
             return "TREC"
         return "TSV" if self.delimiter == "\t" else "CSV"
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The columns with names that are not read."""
+        return fields_without_role(self.names, self.fields) if self.fields else ()
 
     @property
     def words(self) -> str:

@@ -132,7 +132,8 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
-    return part._replace(fields=layout.fields, has_values=len(layout.at) > 2)
+    has_values = len(layout.at) > 2
+    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 
 
 # The text of rows

@@ -47,6 +47,7 @@ class FilePart(NamedTuple):
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the fields by role
+    others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
 
 

@@ -122,7 +122,7 @@ def _described(
     )
     for part in parts:
         if part.form:  # the part before the first row has none
-            return columns._replace(form=part.form, fields=part.fields)
+            return columns._replace(form=part.form, fields=part.fields, others=part.others)
     return columns
 
 

@@ -9,7 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.columns import as_number, value_type, without_decimals
-from ..inputs.fields import Fields, UnknownFieldError, refuse_repeated_names
+from ..inputs.fields import (
+    Fields,
+    UnknownFieldError,
+    fields_without_role,
+    refuse_repeated_names,
+)
 from ..inputs.ids import id_kind
 from ..inputs.roles import chosen_columns
 from ..measure.labels import Labels
@@ -47,6 +52,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         yield from _parts_of_objects(source, request)
         return
     names = list(chosen.values())
+    others = fields_without_role(source.schema.names, chosen)
     if source.checked is not None:
         source = source.checked(names)
     uncompressed = 0
@@ -58,7 +64,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
-        yield part._replace(form="a table", fields=chosen, has_values=has_values)
+        yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
 
 # Sources

@@ -25,6 +25,7 @@ class ById:
     form: str = "mappings of documents to numbers"  # what held them
     fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
     has_values: bool = True  # whether documents have values, in place of those by their order
+    others: Sequence[str] = ()  # the fields that are not read
 
     @property
     def positions(self) -> int | None:

@@ -152,6 +152,17 @@ def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "N
     return ranks[0]
 
 
+def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields that are not read, without the row numbers of pandas.
+
+    >>> fields_without_role(["qid", "docid", "score", "system"], {"query": "qid", "score": "score"})
+    ('docid', 'system')
+    """
+    roles = set(chosen.values())
+    left = [str(field) for field in fields if field not in roles]
+    return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
+
+
 # The argument `fields`
 
 

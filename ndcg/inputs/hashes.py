@@ -45,6 +45,7 @@ class Columns(NamedTuple):
     names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the column of each role
+    others: Sequence[str] = ()  # the columns that are not read
     has_values: bool = True  # whether documents have values, in place of those by their order
 
     def place(self, row: int) -> str:

@@ -162,6 +162,11 @@ class ObjectReader:
                 raise InputError(f"{mark('fields', {'query': None})}: {problem}")
 
     @property
+    def others(self) -> Sequence[str]:
+        """The paths of the fields that are not read."""
+        return self.roles.others
+
+    @property
     def has_values(self) -> bool:
         """Whether documents have values, in a field, in pairs or in a mapping by their ids."""
         return self.roles.value is not None or self.lists.has_values

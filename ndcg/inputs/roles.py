@@ -24,6 +24,7 @@ from .fields import (
     Names,
     UnknownFieldError,
     chosen_fields,
+    fields_without_role,
     plain_name,
     without_model_scores,
 )
@@ -42,6 +43,7 @@ class Roles(NamedTuple):
     document: Keys
     value: Keys | None
     fields: dict[str, str]  # the path of each role
+    others: Sequence[str]  # the paths that are not read
 
     @classmethod
     def chosen(
@@ -52,13 +54,17 @@ class Roles(NamedTuple):
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
         """
-        return cls.at(chosen_fields(candidates, names, to_list(fields), there), fields, names)
+        listed = to_list(fields)
+        return cls.at(chosen_fields(candidates, names, listed, there), fields, listed, names)
 
     @classmethod
-    def at(cls, paths: dict[str, str], fields: FieldsByPath, names: Names) -> "Roles":
+    def at(
+        cls, paths: dict[str, str], fields: FieldsByPath, listed: Fields, names: Names
+    ) -> "Roles":
         """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
-        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
+        others = fields_without_role(listed.examples, paths)
+        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
 
 
 def are_pairs(row: Any) -> bool:
@@ -148,7 +154,8 @@ def roles_of_objects(
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
         try:
-            return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
+            columns = leaves(fields)
+            return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
             if "query" not in error.roles:
                 raise

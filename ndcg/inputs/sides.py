@@ -104,7 +104,8 @@ def objects_by_id(
             cells = {"query": list(queries), **cells}
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
             warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
-        return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
+        table = columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
+        return table._replace(others=reader.roles.others)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -113,6 +114,7 @@ def objects_by_id(
         form=reader.form,
         fields=reader.roles.fields,
         has_values=reader.has_values,
+        others=reader.roles.others,
     )
 
 
@@ -389,7 +391,9 @@ def _by_query(
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
+    return ById(
+        documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
+    )
 
 
 def _as_row(argument: str, row: Any) -> Any:
@@ -434,6 +438,11 @@ class RowReader:
     def fields(self) -> Mapping[str, str]:
         """The field of each role of hits."""
         return {} if self.hits is None else self.hits.roles.fields
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The fields of hits that are not read."""
+        return () if self.hits is None else self.hits.roles.others
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""

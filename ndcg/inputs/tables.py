@@ -21,6 +21,7 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
+    fields_without_role,
     refuse_repeated_names,
 )
 from .frame import Frame, frame_of
@@ -105,7 +106,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if "rank" in cells:
         warn_of_ranks(argument, cells, names)
         del cells["rank"]
-    return columns_of_rows(argument, cells, names, chosen, "a table")
+    table = columns_of_rows(argument, cells, names, chosen, "a table")
+    return table._replace(others=fields_without_role(frame.names, chosen))
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:

@@ -12,7 +12,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts
 from ..inputs.sources import is_spark
-from ..measure.messages import InputError, shown
+from ..measure.messages import InputError, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
 from .frames import from_frame
@@ -31,6 +31,7 @@ class SidePreview:
         documents: how many documents these have together.
         has_values: whether its documents have scores, or relevances. Without them the order of a
             run counts, and each document of the references is relevant.
+        not_read: the fields or columns that are not read.
     """
 
     form: str
@@ -38,6 +39,7 @@ class SidePreview:
     queries: int
     documents: int
     has_values: bool = True
+    not_read: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ class Preview(Readable):
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+        for name, side in (("predictions", self.predictions), ("references", self.references)):
+            if side.not_read:
+                fields = brief(map(shown, side.not_read), ", ")
+                remarks.append(f"Not read of the {name}: {fields}.")
         return remarks
 
     def __repr__(self) -> str:
@@ -106,7 +112,7 @@ class Preview(Readable):
 
 
 def _plain_values(side: SidePreview) -> dict[str, Any]:
-    return {**vars(side), "fields": dict(side.fields)}
+    return {**vars(side), "fields": dict(side.fields), "not_read": list(side.not_read)}
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -206,10 +212,10 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
-        return SidePreview(side.form, side.fields, *counts, side.has_values)
+        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
     if isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
-        return SidePreview(side.form, side.fields, *counts, side.has_values)
+        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
     return SidePreview("numbers by position", {}, queries, documents)
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -55,6 +56,35 @@ def test_a_preview_of_lists_without_values_says_so() -> None:
     assert not preview.predictions.has_values
     assert not preview.references.has_values
     assert [row["score"] for row in preview.documents] == [None, None]
+
+
+def source(form: str, rows: list[dict[str, Any]], folder: Path) -> Any:
+    """The rows of a run in a table, in objects, in hits or in a file."""
+    if form == "frame":
+        return pd.DataFrame(rows)
+    if form == "records":
+        return rows
+    if form == "hits":
+        return {"q": [{name: row[name] for name in list(row)[1:]} for row in rows]}
+    path = folder / f"run.{form}"
+    if form == "parquet":
+        pd.DataFrame(rows).to_parquet(path)
+    elif form == "csv":
+        pd.DataFrame(rows).to_csv(path)  # with the numbers of rows, which have no name
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return str(path)
+
+
+@pytest.mark.parametrize("form", ["frame", "records", "hits", "parquet", "csv", "jsonl"])
+def test_a_preview_names_what_is_not_read(form: str, tmp_path: Path) -> None:
+    row = {"query_id": "q", "doc_id": "a", "score": 0.5, "system": "bm25", "rerank": 0.2}
+    run = source(form, [row, {**row, "doc_id": "b"}], tmp_path)
+    preview = ndcg.preview(predictions=run, references={"q": {"a": 1}})
+    assert list(preview.predictions.not_read) == ["system", "rerank"]
+    assert list(preview.references.not_read) == []
+    assert "Not read of the predictions: 'system', 'rerank'." in str(preview)
+    assert preview.to_dict()["predictions"]["not_read"] == ["system", "rerank"]
 
 
 @pytest.mark.parametrize("name", inspect.signature(ndcg.compute).parameters)
