@@ -1,5 +1,6 @@
 """Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,7 @@ from ..measure.messages import mark
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
+    DECIMAL_COMMA,
     LINE,
     NO_TEXT,
     NOT_UTF_8,
@@ -39,6 +41,7 @@ from .layouts import (
     cells_of_trec,
     layout_of,
     notice_of,
+    table_by_pandas,
 )
 from .letor import as_qrels, no_row
 from .parts import (
@@ -376,6 +379,11 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
+        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
+            # Where commas separate columns, one in a number may mark its thousands.
+            ids = [layout.fields["query"], layout.fields["document"]]
+            call = table_by_pandas(json.dumps(layout.delimiter), ids, 'decimal=","')
+            fault += f", or give {call}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

@@ -122,7 +122,7 @@ def documents_of_query(
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
     if len(kinds) > 1 or not kinds <= {str, int}:
-        _check_kinds(ids)
+        _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
     if len(documents) == len(ids):
         return documents
@@ -149,27 +149,41 @@ def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
     raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
 
 
-def _check_kinds(ids: Sequence[Any]) -> None:
+def _check_kinds(ids: Sequence[Any], names: Names) -> None:
     """Raise an error for a value that is no id, and for ids of several kinds."""
     wrong = types_of_no_ids(ids)
     first: dict[str, Any] = {}
     for position, document in enumerate(ids):
         if type(document) in wrong:
             problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; {_instead(document)}", position=position)
+            raise InputError(f"{problem}; {_instead(document, names)}", position=position)
         first.setdefault(id_kind(type(document)), document)
     if len(first) > 1:
         several = " and ".join(map(shown, first.values()))
         raise InputError(f"ids must be of one kind; got {several}; give all as text")
 
 
-def _instead(value: Any) -> str:
+def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if value is None:
+    if is_missing_id(value):
         return "leave it out"
+    if _is_pair_with_id_last(value):
+        return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
     return "give others as text"
+
+
+def is_missing_id(value: Any) -> bool:
+    """Return whether a value stands where a list has no id: None, or nan, as pandas writes it."""
+    return value is None or bool(isinstance(value, Real) and value != value)
+
+
+def _is_pair_with_id_last(value: Any) -> bool:
+    """Return whether a value is a pair of a number and an id."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return isinstance(value[0], Real) and bool(id_kind(type(value[1])))
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:

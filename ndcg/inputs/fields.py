@@ -134,11 +134,20 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     return pattern.search(START_OF_WORD.sub("_", last)) is not None
 
 
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
+def refuse_lowest_first(
+    name: Any, argument: str = "", noun: str = "column", otherwise: str = "another name"
+) -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance".
+
+    Args:
+        name: the name of the scores.
+        argument: the argument that has them.
+        noun: what has this name.
+        otherwise: what to give if the highest is best, as a similarity.
+    """
     if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
-        problem = f"the column {name!r} is best where it is lowest"
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+        problem = f"the {noun} {name!r} is best where it is lowest"
+        hint = f"give {mark('score_order', 'ascending')}, or {otherwise} if the highest is best"
         raise InputError(problem, argument, hint=hint)
 
 
@@ -455,7 +464,6 @@ def chosen_fields(
 
     Raises:
         UnknownFieldError: a role has no candidate, or more than one.
-        InputError: the name of the scores says that the lowest is best.
     """
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
@@ -472,8 +480,6 @@ def chosen_fields(
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
         raise UnknownFieldError([problem], twice, others, there, fields.examples)
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(chosen.get("score"))
     return chosen
 
 
@@ -505,7 +511,10 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
             call = mark("score_order", "ascending")
-            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
+            problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
+            if says_lowest_first(fields.last[lowest[0]]):
+                problem += ", and a similarity needs another name"
+            problems.append(problem)
     return problems
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
-from .documents import documents_of_query
+from .documents import documents_of_query, is_missing_id
 from .fields import Names, plain_name
 from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
@@ -61,9 +61,13 @@ class ListReader:
             if self.path is None or not wrong:
                 raise
         position = next(place for place, value in enumerate(ids) if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
-        hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", position=position)
+        problem = f"the document {self.path!r} is {shown(ids[position])}"
+        call = mark("fields", {"document": "..."})
+        if is_missing_id(ids[position]):
+            hint = f"leave it out, or give {call} if another field has the ids"
+            raise InputError(f"{problem}; {hint}", position=position)
+        hint = f"give {call}, the field of the ids"
+        raise InputError(f"{problem}, and no id; {hint}", position=position)
 
 
 class HitReader:

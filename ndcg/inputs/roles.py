@@ -26,6 +26,7 @@ from .fields import (
     chosen_fields,
     fields_without_role,
     plain_name,
+    refuse_lowest_first,
     without_model_scores,
 )
 from .ids import id_kind
@@ -55,7 +56,8 @@ class Roles(NamedTuple):
             UnknownFieldError: there is none for a role, or more than one.
         """
         listed = to_list(fields)
-        return cls.at(chosen_fields(candidates, names, listed, there), fields, listed, names)
+        paths = chosen_fields(candidates, names, listed, there)
+        return cls.at(paths, fields, listed, names)
 
     @classmethod
     def at(
@@ -114,7 +116,10 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     if names.value:
         others = max(0, len(columns.last) - 2)
         candidates |= _values_beside(columns, (), others, names)
-    return chosen_fields(candidates, names, columns, there)
+    chosen = chosen_fields(candidates, names, columns, there)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(chosen.get("score"))
+    return chosen
 
 
 def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
@@ -138,7 +143,22 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     if names.value:
         others = len(leaves(fields).last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
-    return Roles.chosen(fields, candidates, names, "its hits have")
+    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    _refuse_distances_of_hits(roles, fields, names)
+    return roles
+
+
+def _refuse_distances_of_hits(roles: Roles, fields: FieldsByPath, names: Names) -> None:
+    """Raise an error for scores of hits under a name that says that the lowest is best."""
+    if names.kind != "run" or names.ascending or "score" not in roles.fields:
+        return
+    parts = []
+    for role in ("document", "score"):
+        field = fields[roles.fields[role]]
+        keys = field.keys[len(field.list_path) :]  # from the hit on
+        parts.append("hit" + "".join(f"[{key!r}]" for key in keys))
+    pairs = f"pairs of id and score, such as ({', '.join(parts)}),"
+    refuse_lowest_first(roles.fields["score"], noun="field", otherwise=pairs)
 
 
 # Objects
@@ -183,6 +203,10 @@ def roles_of_objects(
             call = mark("query_ids", said="query_ids=[...]")
             hint += f", and {call} names them"
         raise error.adding(hint) from None
+    if fields[roles.fields["document"]].in_list:
+        _refuse_distances_of_hits(roles, fields, names)
+    elif names.kind == "run" and not names.ascending:
+        refuse_lowest_first(roles.fields.get("score"))
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles

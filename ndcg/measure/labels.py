@@ -203,6 +203,8 @@ def to_label(values: Iterable[Any]) -> str:
         if not isinstance(value, str):
             continue
         label = label_of(value)
+        if value.strip().lower() in FLAGS:
+            label = value.strip()  # with gains, "TRUE" is the label True
         if isinstance(label, str) and label:
             distinct[label] = None
         if len(distinct) > MOST_SHOWN:

@@ -56,6 +56,20 @@ OF_OBJECTS: dict[str, Row] = {
     "hits without an id": run({"q": [{"key": "a", "sim": 0.9}]}),
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
     "hits without a score, but a distance": run({"q": [{"id": "a", "distance": 0.9}]}),
+    "hits whose distance is named": run(
+        {"q": [{"id": "a", "distance": 0.9}]}, fields={"score": "distance"}
+    ),
+    "hits in objects whose distance is named": run(
+        [{"query_id": "q", "hits": [{"id": "a", "meta": {"distance": 0.9}}]}],
+        fields={"score": "distance"},
+    ),
+    "None in a list of ids": run(
+        [{"query_id": "q", "retrieved_ids": ["a", None]}], "query 'q', position 1"
+    ),
+    "nan in a list of ids": run(
+        [{"query_id": "q", "retrieved_ids": ["a", float("nan")]}], "query 'q', position 1"
+    ),
+    "pairs with the id last": run({"q": [(0.9, "a"), (0.5, "b")]}, "query 'q', position 0"),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
     "hits with two ids": run({"q": [{"doc_id": "a", "chunk_id": "b", "score": 0.9}]}),
     "hits with two scores": run({"q": [{"id": "a", "similarity": 0.5, "relevance_score": 0.9}]}),
@@ -133,6 +147,11 @@ OF_TABLES: dict[str, Row] = {
     "text as a score": run(
         pa.table({"query_id": ["q"], "doc_id": ["a"], "score": ["high"]}),
         "the column 'score'",
+        "row 0",
+    ),
+    "flags as text": qrels(
+        pa.table({"query_id": ["q"] * 2, "doc_id": ["a", "b"], "relevant": ["TRUE", "FALSE"]}),
+        "the column 'relevant'",
         "row 0",
     ),
     "no id in a row": run(
