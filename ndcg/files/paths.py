@@ -22,11 +22,14 @@ def from_files(
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
+    has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
     unknown: dict[str, UnknownFieldError] = {}
     for name, side in inputs.rankings.items():
         try:
-            read[name] = from_file(name, side, score_order, fields, labels, keep)
+            read[name] = from_file(
+                name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
+            )
         except UnknownFieldError as error:
             unknown[name] = error
     if unknown:
@@ -46,6 +49,7 @@ def from_file(
     labels: Labels | None = None,
     keep: str | None = None,
     qrels_file: Any = None,
+    has_query_ids: bool | None = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
@@ -61,6 +65,7 @@ def from_file(
             score_order=score_order,
             labels=labels,
             keep=keep,
+            has_query_ids=has_query_ids,
         )
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):

@@ -57,16 +57,20 @@ def read_columns(
     labels: Labels | None = None,
     keep: str | None = None,
     format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
+    has_query_ids: bool | None = None,
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be
     repeated or missing. Columns and fields have the names that `fields` gives, or else standard
     ones. In ascending order, ranks and distances are scores. Text in place of a relevance is one
-    of the labels. A document with an empty or null value was not retrieved, or not judged.
+    of the labels. A document with an empty or null value was not retrieved, or not judged. With
+    `has_query_ids`, queries without ids are numbered; None: there can be no such argument.
     """
     path = os.fsdecode(path)
     names = names_of_side(kind, fields, score_order, labels, keep)
+    if has_query_ids is not None:
+        names = names.beside_query_ids(has_query_ids)
     request = ReadRequest(names, limits, check_format(format))
     parts: list[FilePart] = []
     # The pool is closed here and not by a generator, because after an error a generator may be

@@ -298,6 +298,10 @@ class Names(NamedTuple):
         """Whether `fields` says that documents have no value."""
         return self.value in self.given and self.given[self.value].name is None
 
+    def beside_query_ids(self, has_query_ids: bool) -> "Names":
+        """Return the names where `query_ids` may be given, and is or is not."""
+        return self._replace(has_query_ids=has_query_ids, takes_query_ids=True)
+
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
         return self._replace(given={**self.given, self.value: Given(None, is_shared=False)})

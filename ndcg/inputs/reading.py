@@ -84,6 +84,11 @@ class Inputs(NamedTuple):
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
+    def has_query_ids(self) -> bool:
+        """Whether `query_ids` has the ids of rows or queries, and is not the name of a field."""
+        return self.query_ids is not None and not isinstance(self.query_ids, str)
+
+    @property
     def plain_kind(self) -> str:
         """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
         others = (self.query_ids, self.document_ids, self.exclude, self.fields)
@@ -159,9 +164,8 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    has_query_ids = inputs.query_ids is not None and not isinstance(inputs.query_ids, str)
     for argument, side_names in names.items():
-        names[argument] = side_names._replace(has_query_ids=has_query_ids, takes_query_ids=True)
+        names[argument] = side_names.beside_query_ids(inputs.has_query_ids)
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})

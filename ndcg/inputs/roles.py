@@ -112,7 +112,11 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+        hint = "give its column"
+        if names.takes_query_ids:
+            ids = mark("query_ids", said="query_ids=[...]")
+            hint += f", or {ids} alone if only the other side has no ids of queries"
+        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
         others = max(0, len(columns.last) - 2)
         candidates |= _values_beside(columns, (), others, names)

@@ -228,7 +228,9 @@ def _columns_of_systems(
     sides = {}
     for (name, run), order in zip(runs.items(), orders, strict=True):
         argument = _argument(name)
-        sides[argument] = from_file(argument, run, order, inputs.names, keep=keep)
+        sides[argument] = from_file(
+            argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
+        )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}

@@ -70,6 +70,9 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "retrieved_ids": ["a", float("nan")]}], "query 'q', position 1"
     ),
     "pairs with the id last": run({"q": [(0.9, "a"), (0.5, "b")]}, "query 'q', position 0"),
+    "the index of a reranker": run(
+        {"q": [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.5}]}, "query 'q'"
+    ),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
     "hits with two ids": run({"q": [{"doc_id": "a", "chunk_id": "b", "score": 0.9}]}),
     "hits with two scores": run({"q": [{"id": "a", "similarity": 0.5, "relevance_score": 0.9}]}),
@@ -215,6 +218,7 @@ OF_NAMES: dict[str, Row] = {
     "one name for two roles": run(
         OWN_NAMES, fields={"query": "film", "document": "film", "score": "stars"}
     ),
+    "of a table without queries": run(TABLE, fields={"query": None}),
     "beside mappings": fields({"query": "case"}),
     "of the score beside mappings": fields({"score": "logit"}),
     "of the relevance beside mappings": fields({"relevance": "stars"}),

@@ -1,5 +1,6 @@
 """Names of fields: no unknown name is taken for granted, and `fields=` names it, anywhere."""
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -763,6 +764,20 @@ def test_a_query_in_two_places_is_an_error(tmp_path: Path, source: str, place: s
     error = refused(run, {"q": {"a": 1}, "r": {"b": 1}})
     assert (error.argument, error.places[-1]) == ("predictions", place)
     assert "query 'q' is in" in str(error)
+
+
+def test_query_ids_name_the_queries_of_a_multi_search_in_a_file(tmp_path: Path) -> None:
+    answer = {"responses": [{"hits": {"hits": [{"_id": name, "_score": 1.0}]}} for name in "ab"]}
+    (tmp_path / "msearch.json").write_text(json.dumps({"took": 3, **answer}))
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq2\tb\t1\nq1\tc\t1\n")
+    sides = {"predictions": tmp_path / "msearch.json", "references": tmp_path / "qrels.tsv"}
+    result = ndcg.report(**sides, query_ids=["q1", "q2"])
+    assert result.queries["query"].to_pylist() == ["q2", "q1"]
+    assert result.queries["nDCG"].to_pylist() == [1.0, 0.0]
+    systems = {"a": sides["predictions"], "b": [["c"], ["b"]]}
+    qrels = sides["references"]
+    pairs = ndcg.compare(systems=systems, references=qrels, query_ids=["q1", "q2"]).pairs
+    assert abs(pairs[0].difference) == 0.5
 
 
 @pytest.mark.parametrize("query_ids", [["q1", "q2", "q1"], {"q1", "q2"}])

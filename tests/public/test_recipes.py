@@ -73,7 +73,13 @@ def rows_of(rankings: Mapping[str, Mapping[str, Any]], *names: str) -> pd.DataFr
 @shape("Elasticsearch, OpenSearch")
 def elasticsearch(folder: Path) -> list[Shape]:
     stored = ({"title": "t"}, {"title": "t", "doc_id": "x", "score": 3})
-    return [Shape({"responses": responses_of_elasticsearch(source)}) for source in stored]
+    plain, named = [responses_of_elasticsearch(source) for source in stored]
+    answer = {"took": 7, "responses": list(plain.values())}
+    return [
+        Shape({"responses": plain}),
+        Shape({"answer": answer, "queries": QUERIES}),
+        Shape({"responses": named}),
+    ]
 
 
 def responses_of_elasticsearch(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -576,7 +582,11 @@ class OnDevice(NamedTuple):
 
 @shape("implicit")
 def implicit(folder: Path) -> list[Shape]:
-    model = SimpleNamespace(recommend=lambda users, items, **_: (IDS[users], SCORES[users]))
+    filtered = np.array([[9], [-1]])  # a relevant item, which was bought before
+    ids = np.hstack([IDS, filtered])
+    lowest = np.full((2, 1), np.finfo(np.float32).min, np.float32)
+    scores = np.hstack([SCORES, lowest])
+    model = SimpleNamespace(recommend=lambda users, items, **_: (ids[users], scores[users]))
     return [Shape({"model": model, "users": np.array([0, 1]), "train": SPARSE, "test": SPARSE})]
 
 
