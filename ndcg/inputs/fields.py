@@ -76,6 +76,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+# A number in a path, as in the names of a list that was flattened: "documents.0.id".
+NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
 _EXAMPLE = reprlib.Repr()
@@ -468,7 +470,9 @@ def chosen_fields(
 
     Raises:
         UnknownFieldError: a role has no candidate, or more than one.
+        InputError: the document is one of a list that was flattened into fields.
     """
+    _refuse_one_of_flattened(candidates["document"], fields)
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
     for role, possible in candidates.items():
@@ -485,6 +489,40 @@ def chosen_fields(
         others = {role: field for role, field in chosen.items() if role not in twice}
         raise UnknownFieldError([problem], twice, others, there, fields.examples)
     return chosen
+
+
+def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
+    """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
+    if not documents:
+        return
+    path = documents[0]
+    kind = _without_numbers(path)
+    if kind is None:
+        return
+    alike = [other for other in fields.examples if _without_numbers(other) == kind]
+    if len(alike) < 2:
+        return
+    other = alike[0] if alike[0] != path else alike[1]
+    parts = path.split(".")
+    for place, part in enumerate(other.split(".")):
+        if parts[place] != part:
+            parts[place] = "{n}"
+            break
+    name = ".".join(parts)
+    problem = f"{shown(path)} is one document of a list that was flattened into fields"
+    hint = f"give the list, [row[name] for n in range(100) if (name := f'{name}') in row]"
+    raise InputError(f"{problem}; {hint}")
+
+
+def _without_numbers(path: Any) -> Any:
+    """Return a path with the same text in place of its numbers; None if it has none.
+
+    >>> _without_numbers("documents.10.id"), _without_numbers("documents.id")
+    ('documents.*.id', None)
+    """
+    if not isinstance(path, str) or not NUMBER_IN_PATH.search(path):
+        return None
+    return NUMBER_IN_PATH.sub("*", path)
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
@@ -508,6 +546,12 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
+    if "document" in lacking:
+        kinds = Counter(map(_without_numbers, fields.examples))
+        if any(count > 1 for kind, count in kinds.items() if kind is not None):
+            problems.append(
+                "fields that differ in a number alone are a flattened list; make it a list"
+            )
     if "score" in lacking:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
@@ -554,15 +598,24 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with an example of each, as messages show them.
+    """Return fields with an example of each, as messages show them; those of a number once.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
+    >>> listed_fields({"hits.0.id": "d1", "hits.1.id": "d2"})
+    "'hits.0.id' ('d1') and 1 with other numbers"
     """
     if not examples:
         return "none"
-    listed = [f"{shown(field)} ({_example(value)})" for field, value in examples.items()]
-    words = ", ".join(listed[:MOST_LISTED])
+    alike = Counter(map(_without_numbers, examples))
+    listed: dict[Any, str] = {}
+    for field, value in examples.items():
+        kind = _without_numbers(field)
+        words = f"{shown(field)} ({_example(value)})"
+        if kind is not None and alike[kind] > 1:
+            words += f" and {alike[kind] - 1} with other numbers"
+        listed.setdefault(field if kind is None else kind, words)
+    words = ", ".join(list(listed.values())[:MOST_LISTED])
     more = len(listed) - MOST_LISTED
     if more > 0:
         words += f" and {more} more"

@@ -304,6 +304,30 @@ OTHER_METHODS["a log in compare"] = refused(
     compare, "systems['a']", systems={"a": LOG, "b": RUN}, references=QRELS
 )
 
+FLAT_LOG = [
+    {
+        "case": "q",
+        "documents.0.document.id": "a",
+        "documents.0.document.score": 0.9,
+        "documents.1.document.id": "b",
+        "documents.1.document.score": 0.5,
+    }
+]
+FLAT_NAMES = {
+    "query": "case",
+    "document": "documents.0.document.id",
+    "score": "documents.0.document.score",
+}
+OF_FLATTENED: dict[str, Row] = {
+    "records": run(FLAT_LOG),
+    "a document of records": run(FLAT_LOG, fields=FLAT_NAMES),
+    "a document of a table": run(pa.Table.from_pylist(FLAT_LOG), fields=FLAT_NAMES),
+    "a document of spans": run(
+        [{"attributes": FLAT_LOG[0]}],
+        fields={"query": "case", "document": "attributes.documents.1.document.id", "score": None},
+    ),
+}
+
 ROWS: dict[str, Row] = {
     f"{group}: {name}": row
     for group, rows in {
@@ -311,6 +335,7 @@ ROWS: dict[str, Row] = {
         "tables": OF_TABLES,
         "fields": OF_NAMES,
         "data": OF_FRAMES,
+        "flattened": OF_FLATTENED,
         "methods": OTHER_METHODS,
     }.items()
     for name, row in rows.items()
