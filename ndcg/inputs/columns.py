@@ -229,6 +229,9 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
         given = f"{values.ndim}-D of shape {values.shape}"
         if values.ndim == 1:
             given += f"; {NOT_NESTED}"
+        if argument == "references" and values.ndim == 1 and values.dtype.kind in "iu":
+            sets = "[{int(label)} for label in references]"
+            given += f"; if each is the class of a query, give sets, {sets}"
         raise InputError(f"{problem}; got {given}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory

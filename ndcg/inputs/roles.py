@@ -200,8 +200,11 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
+        rows = _rows_without_names(fields)
+        if "document" in error.roles and rows:
+            error = error.adding(rows)
         if "query" not in error.roles:
-            raise
+            raise error from None
         hint = f"{mark('fields', {'query': None})} matches queries by their order"
         if names.takes_query_ids:
             call = mark("query_ids", said="query_ids=[...]")
@@ -219,6 +222,19 @@ def roles_of_objects(
 def holds_documents(field: Field) -> bool:
     """Return whether a field holds several documents: in a list, a set or a mapping."""
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
+
+
+def _rows_without_names(fields: FieldsByPath) -> str:
+    """Return what an error says about lists of rows in objects; empty if there are none."""
+    for path, field in fields.items():
+        rows = field.example
+        if not is_list(rows) or not rows or not all(is_list(row) and len(row) > 1 for row in rows):
+            continue
+        if are_scored_pairs(rows) or any(is_object(cell) or is_list(cell) for cell in rows[0]):
+            continue
+        call = "{query: [(row[...], row[...]) for row in rows]}"
+        return f"{shown(path)} has rows without names, of which make {call}"
+    return ""
 
 
 def _is_list_of_ids(field: Field) -> bool:

@@ -128,6 +128,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
         return _of_responses(argument, side, names)
+    _refuse_columns_of_lists(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -234,6 +235,29 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+
+
+def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:
+    """Raise an error for lists of ids of all queries under the name of such lists, as of Chroma.
+
+    A query has a list of ids, and no lists of them.
+    """
+    first = _first_filled(side.values())
+    if len(side) >= MOST_FIELDS or not is_list(first) or not is_list(first[0]):
+        return
+    for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
+        ids = side[name]
+        if not is_list(ids) or not ids or not all(is_list(row) and _are_ids(row) for row in ids):
+            continue
+        problem = f"its keys are read as queries, and {shown(name)} has lists of several queries"
+        if names.kind == "run":
+            lists = f"document_ids=result[{name!r}]"
+            distances = mark("score_order", "ascending")
+            call = f"predictions=result['...'], {lists} and query_ids=[...]"
+            hint = f"give the lists of values and of ids as {call}, for distances with {distances}"
+        else:
+            hint = f"give {{query: ids for query, ids in zip(queries, references[{name!r}])}}"
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:

@@ -73,6 +73,18 @@ OF_OBJECTS: dict[str, Row] = {
     "the index of a reranker": run(
         {"q": [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.5}]}, "query 'q'"
     ),
+    "lists of ids of all queries": run(
+        {"ids": [["a", "b"]], "distances": [[0.1, 0.2]], "documents": None}
+    ),
+    "lists of relevant ids of all queries": qrels({"ids": [["a"], ["b"]]}),
+    "rows without names": run(
+        {
+            "q": {
+                "columns": ["id", "text", "score"],
+                "data_array": [["a", "..", 0.9], ["b", "..", 0.5]],
+            }
+        }
+    ),
     "hits without a relevance": qrels({"q": [{"id": "a", "stars": 2}]}),
     "hits with two ids": run({"q": [{"doc_id": "a", "chunk_id": "b", "score": 0.9}]}),
     "hits with two scores": run({"q": [{"id": "a", "similarity": 0.5, "relevance_score": 0.9}]}),
