@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import VALUE
+from ..inputs.fields import VALUE, instead_of_relevance
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
@@ -384,6 +384,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
             ids = [layout.fields["query"], layout.fields["document"]]
             call = table_by_pandas(json.dumps(layout.delimiter), ids, 'decimal=","')
             fault += f", or give {call}"
+        elif layout.kind == "qrels" and labels is None and layout.others:
+            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

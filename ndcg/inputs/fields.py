@@ -174,6 +174,17 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
 
 
+def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
+    """Return what an error says about text that was read as relevances, beside other fields.
+
+    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
+    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    """
+    call = mark("fields", {"relevance": "..."})
+    listed = brief(map(shown, others), ", ")
+    return f"the relevance is {shown(name)}, and {call} names another of {listed}"
+
+
 # The argument `fields`
 
 

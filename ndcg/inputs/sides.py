@@ -104,8 +104,8 @@ def objects_by_id(
             cells = {"query": list(queries), **cells}
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
             warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
-        table = columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
-        return table._replace(others=reader.roles.others)
+        roles = reader.roles
+        return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(

@@ -1,6 +1,6 @@
 """Read tables: whatever has named columns, in which each row is a document or has lists of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
@@ -22,6 +22,7 @@ from .fields import (
     are_names_of_fields,
     column_of_ranks,
     fields_without_role,
+    instead_of_relevance,
     refuse_repeated_names,
 )
 from .frame import Frame, frame_of
@@ -106,8 +107,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if "rank" in cells:
         warn_of_ranks(argument, cells, names)
         del cells["rank"]
-    table = columns_of_rows(argument, cells, names, chosen, "a table")
-    return table._replace(others=fields_without_role(frame.names, chosen))
+    others = fields_without_role(frame.names, chosen)
+    return columns_of_rows(argument, cells, names, chosen, "a table", others)
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
@@ -172,13 +173,23 @@ def columns_of_rows(
     names: Names,
     fields: Mapping[str, Any],
     form: str,
+    others: Sequence[str] = (),
 ) -> Columns:
-    """Return rows with a document each as columns, without those that have no value."""
+    """Return rows with a document each as columns, without those that have no value.
+
+    `others` are the columns or fields that are not read.
+    """
     called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
     query = read_ids(called["query"], cells["query"])
     document = id_column(called["document"], cells["document"])
     if names.value in cells:
-        values = read_values(called[names.value], cells[names.value], names)
+        try:
+            values = read_values(called[names.value], cells[names.value], names)
+        except InputError as error:
+            may_be_another = names.name("relevance") is None and names.labels is None
+            if names.kind == "qrels" and others and may_be_another:
+                error.hint = instead_of_relevance(fields["relevance"], others)
+            raise
     else:
         values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
     lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
@@ -189,7 +200,7 @@ def columns_of_rows(
     hashes = np.concatenate(in_threads(hashes_of, parts))
     side = Columns(query.codes, query.distinct, document, values.values, hashes)
     has_values = names.value in cells
-    side = side._replace(form=form, fields=dict(fields), has_values=has_values)
+    side = side._replace(form=form, fields=dict(fields), has_values=has_values, others=others)
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:

@@ -164,6 +164,16 @@ OF_TABLES: dict[str, Row] = {
         "the column 'score'",
         "row 0",
     ),
+    "text as a relevance beside others": qrels(
+        pa.table({"qid": ["q"], "docid": ["a"], "reference": ["A text."], "verdicts": [1]}),
+        "the column 'reference'",
+        "row 0",
+    ),
+    "text as a relevance of records beside others": qrels(
+        [{"qid": "q", "docid": "a", "reference": "A text.", "verdicts": 1}],
+        "the column 'reference'",
+        "row 0",
+    ),
     "flags as text": qrels(
         pa.table({"query_id": ["q"] * 2, "doc_id": ["a", "b"], "relevant": ["TRUE", "FALSE"]}),
         "the column 'relevant'",

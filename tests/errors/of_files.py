@@ -142,6 +142,9 @@ CSV_FILES: dict[str, Row] = {
         "record 1 (from 0)",
     ),
     "a decimal comma": run("a.csv", "qid;docid;score\nq;d;1\nq;e;0,5\n", "line 3"),
+    "text as a relevance beside others": qrels(
+        "a.csv", "qid,docid,reference,verdicts\nq,d,A text.,1\n", "line 2"
+    ),
     "a decimal comma in quotes": run("a.csv", f'{CSV}q,e,"-,5e3"\n', "line 3"),
     "a thousands separator": run("a.csv", f'{CSV}q,e,"1,204"\n', "line 3"),
     "inf": run("a.csv", "qid,docid,score\nq,d,inf\n", "line 2"),
