@@ -136,6 +136,11 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     return pattern.search(START_OF_WORD.sub("_", last)) is not None
 
 
+def is_lowest_first(name: Any) -> bool:
+    """Return whether the name of scores says that the lowest is best, or is that of ranks."""
+    return says_lowest_first(name) or plain_name(name) in LOWEST_FIRST
+
+
 def refuse_lowest_first(
     name: Any, argument: str = "", noun: str = "column", otherwise: str = "another name"
 ) -> None:
@@ -147,7 +152,7 @@ def refuse_lowest_first(
         noun: what has this name.
         otherwise: what to give if the highest is best, as a similarity.
     """
-    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
+    if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
         hint = f"give {mark('score_order', 'ascending')}, or {otherwise} if the highest is best"
         raise InputError(problem, argument, hint=hint)

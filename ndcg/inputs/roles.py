@@ -25,6 +25,7 @@ from .fields import (
     UnknownFieldError,
     chosen_fields,
     fields_without_role,
+    is_lowest_first,
     plain_name,
     refuse_lowest_first,
     without_model_scores,
@@ -154,7 +155,7 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
 
 def _refuse_distances_of_hits(roles: Roles, fields: FieldsByPath, names: Names) -> None:
     """Raise an error for scores of hits under a name that says that the lowest is best."""
-    if names.kind != "run" or names.ascending or "score" not in roles.fields:
+    if names.kind != "run" or names.ascending or not is_lowest_first(roles.fields.get("score")):
         return
     parts = []
     for role in ("document", "score"):
