@@ -1221,6 +1221,8 @@ def to_label(values: Iterable[Any]) -> str:
         if not isinstance(value, str):
             continue
         label = label_of(value)
+        if value.strip().lower() in FLAGS:
+            label = value.strip()  # with gains, "TRUE" is the label True
         if isinstance(label, str) and label:
             distinct[label] = None
         if len(distinct) > MOST_SHOWN:
@@ -4356,6 +4358,9 @@ def _from_array(argument: str, values: NDArray[Any], ignore_index: float | None)
         given = f"{values.ndim}-D of shape {values.shape}"
         if values.ndim == 1:
             given += f"; {NOT_NESTED}"
+        if argument == "references" and values.ndim == 1 and values.dtype.kind in "iu":
+            sets = "[{int(label)} for label in references]"
+            given += f"; if each is the class of a query, give sets, {sets}"
         raise InputError(f"{problem}; got {given}")
     offsets = np.arange(len(values) + 1) * values.shape[1]
     values = np.ravel(values)  # copied only if rows are not adjacent in memory
@@ -4966,6 +4971,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+# A number in a path, as in the names of a list that was flattened: "documents.0.id".
+NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
 _EXAMPLE = reprlib.Repr()
@@ -5024,11 +5031,25 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
     return pattern.search(START_OF_WORD.sub("_", last)) is not None
 
 
-def refuse_lowest_first(name: Any, argument: str = "") -> None:
-    """Raise an error for scores whose name says that the lowest is best, such as "distance"."""
-    if says_lowest_first(name) or plain_name(name) in LOWEST_FIRST:
-        problem = f"the column {name!r} is best where it is lowest"
-        hint = f"give {mark('score_order', 'ascending')}, or another name if the highest is best"
+def is_lowest_first(name: Any) -> bool:
+    """Return whether the name of scores says that the lowest is best, or is that of ranks."""
+    return says_lowest_first(name) or plain_name(name) in LOWEST_FIRST
+
+
+def refuse_lowest_first(
+    name: Any, argument: str = "", noun: str = "column", otherwise: str = "another name"
+) -> None:
+    """Raise an error for scores whose name says that the lowest is best, such as "distance".
+
+    Args:
+        name: the name of the scores.
+        argument: the argument that has them.
+        noun: what has this name.
+        otherwise: what to give if the highest is best, as a similarity.
+    """
+    if is_lowest_first(name):
+        problem = f"the {noun} {name!r} is best where it is lowest"
+        hint = f"give {mark('score_order', 'ascending')}, or {otherwise} if the highest is best"
         raise InputError(problem, argument, hint=hint)
 
 
@@ -5040,6 +5061,28 @@ def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "N
     if len(ranks) != 1 or ranks[0] == chosen["score"]:
         return None
     return ranks[0]
+
+
+def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the fields that are not read, without the row numbers of pandas.
+
+    >>> fields_without_role(["qid", "docid", "score", "system"], {"query": "qid", "score": "score"})
+    ('docid', 'system')
+    """
+    roles = set(chosen.values())
+    left = [str(field) for field in fields if field not in roles]
+    return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
+
+
+def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
+    """Return what an error says about text that was read as relevances, beside other fields.
+
+    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
+    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    """
+    call = mark("fields", {"relevance": "..."})
+    listed = brief(map(shown, others), ", ")
+    return f"the relevance is {shown(name)}, and {call} names another of {listed}"
 
 
 # The argument `fields`
@@ -5167,6 +5210,10 @@ class Names(NamedTuple):
     def has_no_value(self) -> bool:
         """Whether `fields` says that documents have no value."""
         return self.value in self.given and self.given[self.value].name is None
+
+    def beside_query_ids(self, has_query_ids: bool) -> "Names":
+        """Return the names where `query_ids` may be given, and is or is not."""
+        return self._replace(has_query_ids=has_query_ids, takes_query_ids=True)
 
     def without_value(self) -> "Names":
         """Return the names for documents whose values are given beside them."""
@@ -5334,8 +5381,9 @@ def chosen_fields(
 
     Raises:
         UnknownFieldError: a role has no candidate, or more than one.
-        InputError: the name of the scores says that the lowest is best.
+        InputError: the document is one of a list that was flattened into fields.
     """
+    _refuse_one_of_flattened(candidates["document"], fields)
     chosen: dict[str, Any] = {}
     unclear: dict[str, Sequence[Any]] = {}
     for role, possible in candidates.items():
@@ -5351,9 +5399,41 @@ def chosen_fields(
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
         raise UnknownFieldError([problem], twice, others, there, fields.examples)
-    if names.kind == "run" and not names.ascending:
-        refuse_lowest_first(chosen.get("score"))
     return chosen
+
+
+def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
+    """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
+    if not documents:
+        return
+    path = documents[0]
+    kind = _without_numbers(path)
+    if kind is None:
+        return
+    alike = [other for other in fields.examples if _without_numbers(other) == kind]
+    if len(alike) < 2:
+        return
+    other = alike[0] if alike[0] != path else alike[1]
+    parts = path.split(".")
+    for place, part in enumerate(other.split(".")):
+        if parts[place] != part:
+            parts[place] = "{n}"
+            break
+    name = ".".join(parts)
+    problem = f"{shown(path)} is one document of a list that was flattened into fields"
+    hint = f"give the list, [row[name] for n in range(100) if (name := f'{name}') in row]"
+    raise InputError(f"{problem}; {hint}")
+
+
+def _without_numbers(path: Any) -> Any:
+    """Return a path with the same text in place of its numbers; None if it has none.
+
+    >>> _without_numbers("documents.10.id"), _without_numbers("documents.id")
+    ('documents.*.id', None)
+    """
+    if not isinstance(path, str) or not NUMBER_IN_PATH.search(path):
+        return None
+    return NUMBER_IN_PATH.sub("*", path)
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
@@ -5377,6 +5457,12 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
+    if "document" in lacking:
+        kinds = Counter(map(_without_numbers, fields.examples))
+        if any(count > 1 for kind, count in kinds.items() if kind is not None):
+            problems.append(
+                "fields that differ in a number alone are a flattened list; make it a list"
+            )
     if "score" in lacking:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
@@ -5384,7 +5470,10 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
             call = mark("score_order", "ascending")
-            problems.append(f"with {call} {shown(lowest[0])} is the score, the lowest first")
+            problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
+            if says_lowest_first(fields.last[lowest[0]]):
+                problem += ", and a similarity needs another name"
+            problems.append(problem)
     return problems
 
 
@@ -5420,15 +5509,24 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with an example of each, as messages show them.
+    """Return fields with an example of each, as messages show them; those of a number once.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
+    >>> listed_fields({"hits.0.id": "d1", "hits.1.id": "d2"})
+    "'hits.0.id' ('d1') and 1 with other numbers"
     """
     if not examples:
         return "none"
-    listed = [f"{shown(field)} ({_inputs_fields_example(value)})" for field, value in examples.items()]
-    words = ", ".join(listed[:MOST_LISTED])
+    alike = Counter(map(_without_numbers, examples))
+    listed: dict[Any, str] = {}
+    for field, value in examples.items():
+        kind = _without_numbers(field)
+        words = f"{shown(field)} ({_inputs_fields_example(value)})"
+        if kind is not None and alike[kind] > 1:
+            words += f" and {alike[kind] - 1} with other numbers"
+        listed.setdefault(field if kind is None else kind, words)
+    words = ", ".join(list(listed.values())[:MOST_LISTED])
     more = len(listed) - MOST_LISTED
     if more > 0:
         words += f" and {more} more"
@@ -5553,6 +5651,7 @@ class Columns(NamedTuple):
     names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the column of each role
+    others: Sequence[str] = ()  # the columns that are not read
     has_values: bool = True  # whether documents have values, in place of those by their order
 
     def place(self, row: int) -> str:
@@ -5819,6 +5918,7 @@ class ById:
     form: str = "mappings of documents to numbers"  # what held them
     fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
     has_values: bool = True  # whether documents have values, in place of those by their order
+    others: Sequence[str] = ()  # the fields that are not read
 
     @property
     def positions(self) -> int | None:
@@ -5915,7 +6015,7 @@ def documents_of_query(
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
     if len(kinds) > 1 or not kinds <= {str, int}:
-        _check_kinds(ids)
+        _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
     if len(documents) == len(ids):
         return documents
@@ -5942,27 +6042,41 @@ def _refuse_no_score(ids: Sequence[Any], numbers: Sequence[Any]) -> None:
     raise InputError(f"document {shown(ids[position])} has no score; {hint}", position=position)
 
 
-def _check_kinds(ids: Sequence[Any]) -> None:
+def _check_kinds(ids: Sequence[Any], names: Names) -> None:
     """Raise an error for a value that is no id, and for ids of several kinds."""
     wrong = types_of_no_ids(ids)
     first: dict[str, Any] = {}
     for position, document in enumerate(ids):
         if type(document) in wrong:
             problem = f"an id must be text or an integer; got {shown(document)}"
-            raise InputError(f"{problem}; {_instead(document)}", position=position)
+            raise InputError(f"{problem}; {_instead(document, names)}", position=position)
         first.setdefault(id_kind(type(document)), document)
     if len(first) > 1:
         several = " and ".join(map(shown, first.values()))
         raise InputError(f"ids must be of one kind; got {several}; give all as text")
 
 
-def _instead(value: Any) -> str:
+def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
-    if value is None:
+    if is_missing_id(value):
         return "leave it out"
+    if _is_pair_with_id_last(value):
+        return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
     return "give others as text"
+
+
+def is_missing_id(value: Any) -> bool:
+    """Return whether a value stands where a list has no id: None, or nan, as pandas writes it."""
+    return value is None or bool(isinstance(value, Real) and value != value)
+
+
+def _is_pair_with_id_last(value: Any) -> bool:
+    """Return whether a value is a pair of a number and an id."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        return False
+    return isinstance(value[0], Real) and bool(id_kind(type(value[1])))
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
@@ -7329,6 +7443,9 @@ def _another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
+    elif noun == "document" and isinstance(run_id, int) and text and not text.isdigit():
+        # As text, an integer would not be this id either.
+        hint = "look up an index, as rerankers return it, in the ids that were ranked, ids[index]"
     return InputError(f"{problem}; {hint}", "predictions")
 
 
@@ -7706,6 +7823,7 @@ class Roles(NamedTuple):
     document: Keys
     value: Keys | None
     fields: dict[str, str]  # the path of each role
+    others: Sequence[str]  # the paths that are not read
 
     @classmethod
     def chosen(
@@ -7716,13 +7834,18 @@ class Roles(NamedTuple):
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
         """
-        return cls.at(chosen_fields(candidates, names, to_list(fields), there), fields, names)
+        listed = to_list(fields)
+        paths = chosen_fields(candidates, names, listed, there)
+        return cls.at(paths, fields, listed, names)
 
     @classmethod
-    def at(cls, paths: dict[str, str], fields: FieldsByPath, names: Names) -> "Roles":
+    def at(
+        cls, paths: dict[str, str], fields: FieldsByPath, listed: Fields, names: Names
+    ) -> "Roles":
         """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
-        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths)
+        others = fields_without_role(listed.examples, paths)
+        return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
 
 
 def are_pairs(row: Any) -> bool:
@@ -7768,11 +7891,18 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        raise InputError(f"{call}: each row of a table needs the id of its query; give its column")
+        hint = "give its column"
+        if names.takes_query_ids:
+            ids = mark("query_ids", said="query_ids=[...]")
+            hint += f", or {ids} alone if only the other side has no ids of queries"
+        raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
         others = max(0, len(columns.last) - 2)
         candidates |= _values_beside(columns, (), others, names)
-    return chosen_fields(candidates, names, columns, there)
+    chosen = chosen_fields(candidates, names, columns, there)
+    if names.kind == "run" and not names.ascending:
+        refuse_lowest_first(chosen.get("score"))
+    return chosen
 
 
 def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
@@ -7796,7 +7926,22 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     if names.value:
         others = len(leaves(fields).last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
-    return Roles.chosen(fields, candidates, names, "its hits have")
+    roles = Roles.chosen(fields, candidates, names, "its hits have")
+    _refuse_distances_of_hits(roles, fields, names)
+    return roles
+
+
+def _refuse_distances_of_hits(roles: Roles, fields: FieldsByPath, names: Names) -> None:
+    """Raise an error for scores of hits under a name that says that the lowest is best."""
+    if names.kind != "run" or names.ascending or not is_lowest_first(roles.fields.get("score")):
+        return
+    parts = []
+    for role in ("document", "score"):
+        field = fields[roles.fields[role]]
+        keys = field.keys[len(field.list_path) :]  # from the hit on
+        parts.append("hit" + "".join(f"[{key!r}]" for key in keys))
+    pairs = f"pairs of id and score, such as ({', '.join(parts)}),"
+    refuse_lowest_first(roles.fields["score"], noun="field", otherwise=pairs)
 
 
 # Objects
@@ -7812,7 +7957,8 @@ def roles_of_objects(
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
         try:
-            return Roles.at(chosen_columns(leaves(fields), names, there), fields, names)
+            columns = leaves(fields)
+            return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
             if "query" not in error.roles:
                 raise
@@ -7833,13 +7979,20 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
+        rows = _rows_without_names(fields)
+        if "document" in error.roles and rows:
+            error = error.adding(rows)
         if "query" not in error.roles:
-            raise
+            raise error from None
         hint = f"{mark('fields', {'query': None})} matches queries by their order"
         if names.takes_query_ids:
             call = mark("query_ids", said="query_ids=[...]")
             hint += f", and {call} names them"
         raise error.adding(hint) from None
+    if fields[roles.fields["document"]].in_list:
+        _refuse_distances_of_hits(roles, fields, names)
+    elif names.kind == "run" and not names.ascending:
+        refuse_lowest_first(roles.fields.get("score"))
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -7848,6 +8001,19 @@ def roles_of_objects(
 def holds_documents(field: Field) -> bool:
     """Return whether a field holds several documents: in a list, a set or a mapping."""
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
+
+
+def _rows_without_names(fields: FieldsByPath) -> str:
+    """Return what an error says about lists of rows in objects; empty if there are none."""
+    for path, field in fields.items():
+        rows = field.example
+        if not is_list(rows) or not rows or not all(is_list(row) and len(row) > 1 for row in rows):
+            continue
+        if are_scored_pairs(rows) or any(is_object(cell) or is_list(cell) for cell in rows[0]):
+            continue
+        call = "{query: [(row[...], row[...]) for row in rows]}"
+        return f"{shown(path)} has rows without names, of which make {call}"
+    return ""
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -8109,9 +8275,13 @@ class ListReader:
             if self.path is None or not wrong:
                 raise
         position = next(place for place, value in enumerate(ids) if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(ids[position])}, and no id"
-        hint = f"give {mark('fields', {'document': '...'})}, the field of the ids"
-        raise InputError(f"{problem}; {hint}", position=position)
+        problem = f"the document {self.path!r} is {shown(ids[position])}"
+        call = mark("fields", {"document": "..."})
+        if is_missing_id(ids[position]):
+            hint = f"leave it out, or give {call} if another field has the ids"
+            raise InputError(f"{problem}; {hint}", position=position)
+        hint = f"give {call}, the field of the ids"
+        raise InputError(f"{problem}, and no id; {hint}", position=position)
 
 
 class HitReader:
@@ -8208,6 +8378,11 @@ class ObjectReader:
             if self.roles.query is None and not have_queries:
                 problem = "each row needs the id of its query; give the name of its field"
                 raise InputError(f"{mark('fields', {'query': None})}: {problem}")
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The paths of the fields that are not read."""
+        return self.roles.others
 
     @property
     def has_values(self) -> bool:
@@ -8631,7 +8806,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if "rank" in cells:
         warn_of_ranks(argument, cells, names)
         del cells["rank"]
-    return columns_of_rows(argument, cells, names, chosen, "a table")
+    others = fields_without_role(frame.names, chosen)
+    return columns_of_rows(argument, cells, names, chosen, "a table", others)
 
 
 def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
@@ -8696,13 +8872,23 @@ def columns_of_rows(
     names: Names,
     fields: Mapping[str, Any],
     form: str,
+    others: Sequence[str] = (),
 ) -> Columns:
-    """Return rows with a document each as columns, without those that have no value."""
+    """Return rows with a document each as columns, without those that have no value.
+
+    `others` are the columns or fields that are not read.
+    """
     called = {role: f"{argument}: the column {fields.get(role, role)!r}" for role in cells}
     query = read_ids(called["query"], cells["query"])
     document = id_column(called["document"], cells["document"])
     if names.value in cells:
-        values = read_values(called[names.value], cells[names.value], names)
+        try:
+            values = read_values(called[names.value], cells[names.value], names)
+        except InputError as error:
+            may_be_another = names.name("relevance") is None and names.labels is None
+            if names.kind == "qrels" and others and may_be_another:
+                error.hint = instead_of_relevance(fields["relevance"], others)
+            raise
     else:
         values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
     lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
@@ -8713,7 +8899,7 @@ def columns_of_rows(
     hashes = np.concatenate(in_threads(hashes_of, parts))
     side = Columns(query.codes, query.distinct, document, values.values, hashes)
     has_values = names.value in cells
-    side = side._replace(form=form, fields=dict(fields), has_values=has_values)
+    side = side._replace(form=form, fields=dict(fields), has_values=has_values, others=others)
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:
@@ -8832,7 +9018,8 @@ def objects_by_id(
             cells = {"query": list(queries), **cells}
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
             warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
-        return columns_of_rows(argument, cells, names, reader.roles.fields, reader.form)
+        roles = reader.roles
+        return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -8841,6 +9028,7 @@ def objects_by_id(
         form=reader.form,
         fields=reader.roles.fields,
         has_values=reader.has_values,
+        others=reader.roles.others,
     )
 
 
@@ -8854,6 +9042,7 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
         return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
         return _of_responses(argument, side, names)
+    _refuse_columns_of_lists(argument, side, names)
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -8960,6 +9149,29 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+
+
+def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:
+    """Raise an error for lists of ids of all queries under the name of such lists, as of Chroma.
+
+    A query has a list of ids, and no lists of them.
+    """
+    first = _first_filled(side.values())
+    if len(side) >= MOST_FIELDS or not is_list(first) or not is_list(first[0]):
+        return
+    for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
+        ids = side[name]
+        if not is_list(ids) or not ids or not all(is_list(row) and _are_ids(row) for row in ids):
+            continue
+        problem = f"its keys are read as queries, and {shown(name)} has lists of several queries"
+        if names.kind == "run":
+            lists = f"document_ids=result[{name!r}]"
+            distances = mark("score_order", "ascending")
+            call = f"predictions=result['...'], {lists} and query_ids=[...]"
+            hint = f"give the lists of values and of ids as {call}, for distances with {distances}"
+        else:
+            hint = f"give {{query: ids for query, ids in zip(queries, references[{name!r}])}}"
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
@@ -9117,7 +9329,9 @@ def _inputs_sides_by_query(
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
-    return ById(documents, by_position, reader.form, reader.fields, reader.has_values)
+    return ById(
+        documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
+    )
 
 
 def _as_row(argument: str, row: Any) -> Any:
@@ -9162,6 +9376,11 @@ class RowReader:
     def fields(self) -> Mapping[str, str]:
         """The field of each role of hits."""
         return {} if self.hits is None else self.hits.roles.fields
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The fields of hits that are not read."""
+        return () if self.hits is None else self.hits.roles.others
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""
@@ -9769,6 +9988,11 @@ class Inputs(NamedTuple):
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
+    def has_query_ids(self) -> bool:
+        """Whether `query_ids` has the ids of rows or queries, and is not the name of a field."""
+        return self.query_ids is not None and not isinstance(self.query_ids, str)
+
+    @property
     def plain_kind(self) -> str:
         """The `plain_kind` of both sides if they have the same and stand alone; else empty."""
         others = (self.query_ids, self.document_ids, self.exclude, self.fields)
@@ -9844,9 +10068,8 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    has_query_ids = inputs.query_ids is not None and not isinstance(inputs.query_ids, str)
     for argument, side_names in names.items():
-        names[argument] = side_names._replace(has_query_ids=has_query_ids, takes_query_ids=True)
+        names[argument] = side_names.beside_query_ids(inputs.has_query_ids)
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
@@ -10839,6 +11062,7 @@ class FilePart(NamedTuple):
     total: int = 0  # how many of these numbers there are
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the fields by role
+    others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
 
 
@@ -11207,6 +11431,7 @@ class ValueReader:
         return part._replace(
             form=f"{self.container}: {reader.form}",
             fields=dict(reader.fields),
+            others=reader.others,
             has_values=reader.has_values,
             notice=reader.lists.warning,
         )
@@ -11446,6 +11671,16 @@ RATINGS = (
 )
 
 
+def table_by_pandas(separator: str, ids: Iterable[str], how: str) -> str:
+    """Return the call that reads a file into a table, with the columns of ids as text.
+
+    >>> table_by_pandas('";"', ["user", "item"], 'decimal=","')
+    'pandas.read_csv(path, sep=";", decimal=",", dtype={"user": str, "item": str})'
+    """
+    types = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: str" for name in ids)
+    return f"pandas.read_csv(path, sep={separator}, {how}, dtype={{{types}}})"
+
+
 class Layout(NamedTuple):
     """How to split the lines of a file, and which columns to read."""
 
@@ -11469,6 +11704,11 @@ class Layout(NamedTuple):
         if self.is_trec:
             return "TREC"
         return "TSV" if self.delimiter == "\t" else "CSV"
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The columns with names that are not read."""
+        return fields_without_role(self.names, self.fields) if self.fields else ()
 
     @property
     def words(self) -> str:
@@ -11611,7 +11851,7 @@ def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
 ) -> Layout:
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
-    _refuse_no_header(names, request)
+    _refuse_no_header(names, delimiter, request)
     refuse_repeated_names(names)
     lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
     first = next(cells_in(lines, delimiter, range(len(names))), [])
@@ -11621,16 +11861,19 @@ def _named_layout(
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
-def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
+def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
     if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
         return
     if any(map(NUMERAL.fullmatch, names)):
         first = brief(map(shown_cell, names), ", ")
         problem = f"has no header: the first line is {first}"
-        raise ValueError(
-            f"{problem}; name the columns by what they hold, {examples_of_names(request.names)}"
+        hint = f"add a line that names the columns, {examples_of_names(request.names)}"
+        separator = json.dumps(delimiter)
+        call = table_by_pandas(
+            separator, ["query_id", "doc_id"], 'names=["query_id", "doc_id", ...]'
         )
+        raise ValueError(f"{problem}; {hint}, or give {call}")
 
 
 # The first rows
@@ -11698,7 +11941,9 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
-        raise ValueError(f"{problem}; {RATINGS}")
+        names = ["user_id", "item_id", *["rating"] * (len(rows[0]) - 3), "time"]
+        call = table_by_pandas(r'r"\s+"', names[:2], f"names={json.dumps(names)}")
+        raise ValueError(f"{problem}; {RATINGS}, or {call}")
     numbers_by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
         numbers_by_query.setdefault(row[0], []).append(row[-1])
@@ -11793,7 +12038,8 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
-    return part._replace(fields=layout.fields, has_values=len(layout.at) > 2)
+    has_values = len(layout.at) > 2
+    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 
 
 # The text of rows
@@ -12036,6 +12282,13 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
+        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
+            # Where commas separate columns, one in a number may mark its thousands.
+            ids = [layout.fields["query"], layout.fields["document"]]
+            call = table_by_pandas(json.dumps(layout.delimiter), ids, 'decimal=","')
+            fault += f", or give {call}"
+        elif layout.kind == "qrels" and labels is None and layout.others:
+            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 
@@ -12092,6 +12345,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         yield from _parts_of_objects(source, request)
         return
     names = list(chosen.values())
+    others = fields_without_role(source.schema.names, chosen)
     if source.checked is not None:
         source = source.checked(names)
     uncompressed = 0
@@ -12103,7 +12357,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
-        yield part._replace(form="a table", fields=chosen, has_values=has_values)
+        yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
 
 # Sources
@@ -12327,16 +12581,20 @@ def read_columns(
     labels: Labels | None = None,
     keep: str | None = None,
     format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
+    has_query_ids: bool | None = None,
 ) -> Columns:
     """Read a file; its errors name the file and the place.
 
     The kind is ``"run"``, ``"qrels"``, or ``"exclude"`` for ids alone, in which documents may be
     repeated or missing. Columns and fields have the names that `fields` gives, or else standard
     ones. In ascending order, ranks and distances are scores. Text in place of a relevance is one
-    of the labels. A document with an empty or null value was not retrieved, or not judged.
+    of the labels. A document with an empty or null value was not retrieved, or not judged. With
+    `has_query_ids`, queries without ids are numbered; None: there can be no such argument.
     """
     path = os.fsdecode(path)
     names = names_of_side(kind, fields, score_order, labels, keep)
+    if has_query_ids is not None:
+        names = names.beside_query_ids(has_query_ids)
     request = ReadRequest(names, limits, check_format(format))
     parts: list[FilePart] = []
     # The pool is closed here and not by a generator, because after an error a generator may be
@@ -12392,7 +12650,7 @@ def _described(
     )
     for part in parts:
         if part.form:  # the part before the first row has none
-            return columns._replace(form=part.form, fields=part.fields)
+            return columns._replace(form=part.form, fields=part.fields, others=part.others)
     return columns
 
 
@@ -12652,11 +12910,14 @@ def from_files(
     if not any(map(is_path, inputs[:5])):
         return inputs
     fields = inputs.names
+    has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
     unknown: dict[str, UnknownFieldError] = {}
     for name, side in inputs.rankings.items():
         try:
-            read[name] = from_file(name, side, score_order, fields, labels, keep)
+            read[name] = from_file(
+                name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
+            )
         except UnknownFieldError as error:
             unknown[name] = error
     if unknown:
@@ -12676,6 +12937,7 @@ def from_file(
     labels: Labels | None = None,
     keep: str | None = None,
     qrels_file: Any = None,
+    has_query_ids: bool | None = None,
 ) -> Any:
     """Return the contents of a file if an argument is its path; ids of rows are never in a file."""
     if not is_path(side) or argument in ("query_ids", "document_ids"):
@@ -12691,6 +12953,7 @@ def from_file(
             score_order=score_order,
             labels=labels,
             keep=keep,
+            has_query_ids=has_query_ids,
         )
     except FileError as error:
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
@@ -25871,6 +26134,7 @@ class SidePreview:
         documents: how many documents these have together.
         has_values: whether its documents have scores, or relevances. Without them the order of a
             run counts, and each document of the references is relevant.
+        not_read: the fields or columns that are not read.
     """
 
     form: str
@@ -25878,6 +26142,7 @@ class SidePreview:
     queries: int
     documents: int
     has_values: bool = True
+    not_read: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -25926,6 +26191,10 @@ class Preview(Readable):
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+        for name, side in (("predictions", self.predictions), ("references", self.references)):
+            if side.not_read:
+                fields = brief(map(shown, side.not_read), ", ")
+                remarks.append(f"Not read of the {name}: {fields}.")
         return remarks
 
     def __repr__(self) -> str:
@@ -25946,7 +26215,7 @@ class Preview(Readable):
 
 
 def _plain_values(side: SidePreview) -> dict[str, Any]:
-    return {**vars(side), "fields": dict(side.fields)}
+    return {**vars(side), "fields": dict(side.fields), "not_read": list(side.not_read)}
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -26046,10 +26315,10 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
-        return SidePreview(side.form, side.fields, *counts, side.has_values)
+        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
     if isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
-        return SidePreview(side.form, side.fields, *counts, side.has_values)
+        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
     return SidePreview("numbers by position", {}, queries, documents)
 
 
@@ -27409,7 +27678,9 @@ def _columns_of_systems(
     sides = {}
     for (name, run), order in zip(runs.items(), orders, strict=True):
         argument = _statistics_comparing_argument(name)
-        sides[argument] = from_file(argument, run, order, inputs.names, keep=keep)
+        sides[argument] = from_file(
+            argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
+        )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: dict[str, PerQuery] = {}
     unmatched: dict[str, str] = {}
