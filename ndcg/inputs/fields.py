@@ -68,9 +68,9 @@ LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside t
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)(?:e?s)?$", re.IGNORECASE)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
@@ -127,7 +127,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
     """Return whether the last word of a name says that the lowest score is best.
 
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
     if not isinstance(name, str):
@@ -138,7 +138,8 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
 
 def is_lowest_first(name: Any) -> bool:
     """Return whether the name of scores says that the lowest is best, or is that of ranks."""
-    return says_lowest_first(name) or plain_name(name) in LOWEST_FIRST
+    # Lists are called "ranks", in the plural.
+    return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
 
 def refuse_lowest_first(
