@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
@@ -17,7 +17,7 @@ from ..inputs.fields import (
     fields_without_role,
     refuse_repeated_names,
 )
-from ..inputs.no_rankings import beside_ranks
+from ..inputs.no_rankings import beside_ranks, tell_order
 from ..inputs.roles import chosen_columns
 from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
@@ -242,8 +242,10 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
 # The first rows
 
 
-def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> str:
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
     """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Return as well whether ranks tell an order, against which the scores were held.
 
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
@@ -251,21 +253,27 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        return _ranks_of_trec(rows, request.names.ascending)
+        return _held_against_ranks(*_ranks_of_trec(rows), request)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
-        return ""
+        return "", False
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
-        return ""
+        return "", False
     columns = [layout.fields["query"], layout.fields["score"], rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
-        return ""
-    queries, scores, ranks = zip(*cells, strict=True)
-    ascending = request.names.ascending
-    return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
+        return "", False
+    queries, *numbers = zip(*cells, strict=True)
+    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    return _held_against_ranks(queries, scores, ranks, request)
+
+
+def _held_against_ranks(
+    queries: Sequence[Any], scores: Sequence[Any], ranks: Sequence[Any], request: ReadRequest
+) -> tuple[str, bool]:
+    return beside_ranks(queries, scores, ranks, request.names.ascending), tell_order(ranks)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
@@ -285,15 +293,17 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             raise ValueError(f"{problem}; replace the spaces in ids")
 
 
-def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about the scores of a run beside its ranks; empty for nothing."""
+def _ranks_of_trec(
+    rows: Sequence[Sequence[bytes]],
+) -> tuple[list[str], list[float], list[float]]:
+    """Return the queries, scores and ranks of the rows in which both are numbers."""
     queries, scores, ranks = [], [], []
     for row in rows:
         if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
             queries.append(row[0].decode("utf-8", "replace"))
             scores.append(float(row[4]))
             ranks.append(float(row[3]))
-    return beside_ranks(queries, scores, ranks, ascending)
+    return queries, scores, ranks
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:

@@ -77,14 +77,14 @@ def from_lines(
     layout = layouts[0]
     head = b""
     before = 1  # lines are counted from 1
-    notice = ""
+    notice, has_ranks = "", False
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice = notice_of(lines, layout, request)
+            notice, has_ranks = notice_of(lines, layout, request)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -101,7 +101,7 @@ def from_lines(
         elif len(head) >= CHUNK:
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
-    begin = FilePart(ROWS.empty_table(), before, notice=notice)
+    begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 

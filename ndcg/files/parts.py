@@ -49,6 +49,7 @@ class FilePart(NamedTuple):
     fields: Mapping[str, str] = {}  # the fields by role
     others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
+    has_ranks: bool = False  # whether scores were held against ranks beside them
 
 
 def parts_in_threads(

@@ -53,7 +53,7 @@ def read_columns(
     kind: str,
     limits: Limits = NO_LIMITS,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
     format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
@@ -123,6 +123,7 @@ def _described(
         are_rows=counts["document"] > 0,
         form="",
         fields={},
+        has_ranks=any(part.has_ranks for part in parts),
     )
     for part in parts:
         if part.form:  # the part before the first row has none
@@ -133,7 +134,7 @@ def _described(
 def read_run(
     path: str | os.PathLike[str],
     limits: Limits = NO_LIMITS,
-    score_order: str = "descending",
+    score_order: str | None = None,
     *,
     duplicates: str = "raise",
     ties: str | None = None,

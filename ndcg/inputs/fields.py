@@ -293,6 +293,7 @@ class Names(NamedTuple):
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
+    is_order_given: bool = False  # whether `score_order` says which score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
@@ -387,19 +388,26 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
 
 
 @cache
-def standard_names(kind: str, score_order: str = "descending") -> Names:
+def standard_names(kind: str, score_order: str | None = None) -> Names:
     """Return the names of one side if `fields` gives none."""
-    return Names(kind, VALUE[kind], ascending=kind == "run" and score_order == "ascending")
+    names = Names(kind, VALUE[kind])
+    if kind != "run":
+        return names
+    is_given = score_order is not None
+    return names._replace(ascending=score_order == "ascending", is_order_given=is_given)
 
 
 def names_of_side(
     kind: str,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Names:
-    """Return the names that the fields of one side may have."""
+    """Return the names that the fields of one side may have.
+
+    The order of scores is None if nobody said which one is best; then it is the highest.
+    """
     names = standard_names(kind, score_order)
     if kind == "qrels" and labels is not None:
         names = names._replace(labels=labels)

@@ -28,7 +28,7 @@ from .fields import (
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
-from .no_rankings import beside_ranks
+from .no_rankings import beside_ranks, tell_order
 from .objects import is_list, is_object
 from .roles import chosen_columns
 from .sources import ARROW, in_python, library_of, plain, settled
@@ -104,21 +104,27 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
+    has_ranks = False
     if "rank" in cells:
-        warn_of_ranks(argument, cells, names)
+        has_ranks = held_against_ranks(argument, cells, names)
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
-    return columns_of_rows(argument, cells, names, chosen, "a table", others)
+    side = columns_of_rows(argument, cells, names, chosen, "a table", others)
+    return side._replace(has_ranks=has_ranks)
 
 
-def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
-    """Warn of scores that are equal beside ranks, or in another order, in the first rows."""
+def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
+    """Warn of scores that are equal beside ranks, or in another order, in the first rows.
+
+    Return whether the ranks tell an order: they are not all equal.
+    """
     heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
         warn(f"{argument}: {problem}")
+    return tell_order(ranks)
 
 
 def as_python(cell: Any) -> Any:

@@ -28,7 +28,7 @@ from ..measure.scoring import (
 )
 from .devices import measure_on_device
 from .progress import progress
-from .swapped import COMPARED, warn_if_swapped
+from .swapped import COMPARED, warn_if_ranks, warn_if_swapped
 
 Values = dict[str, NDArray[np.float64]]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
@@ -150,6 +150,8 @@ def counted_parts(
         for part in parts(inputs, first_query=first_query, **options.reading):
             if not before:
                 _warn_if_swapped(part)
+                if part.place is None and part.retrieved is None and options.given_order is None:
+                    warn_if_ranks(part.score, part.offsets)
             elif bar is None:
                 # One part takes too short a time for a bar.
                 total = _queries_of(inputs.predictions)

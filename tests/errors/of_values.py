@@ -616,12 +616,18 @@ WARNINGS: dict[str, Row] = {
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
-    "scores that count up": warned(
+    "scores that rise": warned(
         compute,
         "predictions",
-        predictions={"q": {f"d{rank}": rank for rank in range(1, 11)}},
+        predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
+    "results of argsort": warned(
+        compute,
+        "predictions",
+        predictions=[[3, 1, 2, 0, 4], [0, 4, 3, 2, 1]],
+        references=[[0, 1, 0, 0, 0], [1, 0, 0, 1, 0]],
+    ).when_scored(),
     "hits in another order than their scores": warned(
         compute,
         "predictions",
