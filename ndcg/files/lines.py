@@ -41,6 +41,7 @@ from .layouts import (
     cells_of_trec,
     layout_of,
     notice_of,
+    systems_in,
     table_by_pandas,
 )
 from .letor import as_qrels, no_row
@@ -78,6 +79,7 @@ def from_lines(
     head = b""
     before = 1  # lines are counted from 1
     notice, has_ranks = "", False
+    systems: list[str] = []
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
@@ -85,6 +87,7 @@ def from_lines(
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
+            systems = systems_in(lines if layout.is_trec else lines[1:], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -102,6 +105,7 @@ def from_lines(
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
+    begin = begin._replace(system=layout.system, systems=systems)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
@@ -135,6 +139,9 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
+    if layout.system:
+        last = text.rfind(b"\n", 0, -1) + 1
+        part = part._replace(systems=systems_in([text[last:].removesuffix(b"\n")], layout))
     has_values = len(layout.at) > 2
     return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 

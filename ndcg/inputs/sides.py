@@ -32,6 +32,7 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
+from .frame import warn_of_systems
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
@@ -47,7 +48,13 @@ from .sources import (
     name_of_column,
     plain,
 )
-from .tables import columns_of_rows, held_against_ranks, is_dict_of_columns, read_table, table_of
+from .tables import (
+    columns_of_rows,
+    held_against_ranks,
+    is_dict_of_columns,
+    read_table,
+    table_of,
+)
 
 SCALARS = (str, bytes, Real)
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
@@ -102,6 +109,9 @@ def objects_by_id(
         cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
+        if reader.systems is not None:
+            ends = [*objects[:FIRST_ROWS], *objects[-1:]]
+            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         has_ranks = False
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
             ranked = {**cells, "rank": values_at(objects, reader.ranks)}

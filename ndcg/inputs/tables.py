@@ -21,11 +21,12 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
+    column_of_systems,
     fields_without_role,
     instead_of_relevance,
     refuse_repeated_names,
 )
-from .frame import Frame, frame_of
+from .frame import Frame, frame_of, warn_of_systems
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks, tell_order
@@ -98,7 +99,12 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
+    systems = column_of_systems(frame.names, named.values(), names)
+    # All at once, since a query of a database runs for each reading.
+    read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
+    if systems is not None:
+        warn_of_systems(argument, systems, read.pop())
+    columns = settled(dict(zip(called.values(), read, strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)

@@ -9,6 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..files.paths import from_files
@@ -150,8 +151,10 @@ def counted_parts(
         for part in parts(inputs, first_query=first_query, **options.reading):
             if not before:
                 _warn_if_swapped(part)
-                if part.place is None and part.retrieved is None and options.given_order is None:
-                    warn_if_ranks(part.score, part.offsets)
+                # Columns of Arrow are mostly batches.
+                are_batches = isinstance(inputs.predictions, pa.ChunkedArray)
+                if options.given_order is None and not are_batches:
+                    _warn_if_ranks(part)
             elif bar is None:
                 # One part takes too short a time for a bar.
                 total = _queries_of(inputs.predictions)
@@ -190,6 +193,12 @@ def _warn_if_swapped(part: Rankings) -> None:
     if part.retrieved is not None:
         rows = np.flatnonzero(part.retrieved[:COMPARED])
     warn_if_swapped(part.score[rows], part.relevance[rows])
+
+
+def _warn_if_ranks(part: Rankings) -> None:
+    """Warn if the scores of documents by position, all of them retrieved, are ranks."""
+    if part.place is None and part.retrieved is None:
+        warn_if_ranks(part.score, part.offsets)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
