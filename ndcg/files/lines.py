@@ -57,6 +57,7 @@ from .parts import (
 )
 
 SAMPLE = 100  # lines
+FIRST_ROWS = 20  # which tell the systems of a run, beside the last row of each part
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
@@ -87,7 +88,8 @@ def from_lines(
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
-            systems = systems_in(lines if layout.is_trec else lines[1:], layout)
+            first_rows = lines if layout.is_trec else lines[1:]
+            systems = systems_in(first_rows[:FIRST_ROWS], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]

@@ -57,6 +57,7 @@ from .tables import (
 )
 
 SCALARS = (str, bytes, Real)
+FIRST_ROWS = 1 << 10  # objects that tell whether rows are of several systems
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
