@@ -110,15 +110,15 @@ def objects_by_id(
         cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
-        if reader.systems is not None:
-            ends = [*objects[:FIRST_ROWS], *objects[-1:]]
-            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         has_ranks = False
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
             ranked = {**cells, "rank": values_at(objects, reader.ranks)}
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+        if reader.systems is not None:
+            ends = [*objects[:FIRST_ROWS], *objects[-1:]]
+            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")

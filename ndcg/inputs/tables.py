@@ -102,8 +102,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     systems = column_of_systems(frame.names, named.values(), names)
     # All at once, since a query of a database runs for each reading.
     read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
-    if systems is not None:
-        warn_of_systems(argument, systems, read.pop())
+    system_of_rows = None if systems is None else read.pop()
     columns = settled(dict(zip(called.values(), read, strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
@@ -116,6 +115,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
     side = columns_of_rows(argument, cells, names, chosen, "a table", others)
+    if system_of_rows is not None:  # after the error of a document that several systems list
+        warn_of_systems(argument, systems, system_of_rows)
     return side._replace(has_ranks=has_ranks)
 
 
