@@ -9,7 +9,6 @@ from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..files.paths import from_files
@@ -29,7 +28,7 @@ from ..measure.scoring import (
 )
 from .devices import measure_on_device
 from .progress import progress
-from .swapped import COMPARED, warn_if_ranks, warn_if_swapped
+from .swapped import COMPARED, warn_if_swapped
 
 Values = dict[str, NDArray[np.float64]]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
@@ -151,10 +150,6 @@ def counted_parts(
         for part in parts(inputs, first_query=first_query, **options.reading):
             if not before:
                 _warn_if_swapped(part)
-                # Columns of Arrow are mostly batches.
-                are_batches = isinstance(inputs.predictions, pa.ChunkedArray)
-                if options.given_order is None and not are_batches:
-                    _warn_if_ranks(part)
             elif bar is None:
                 # One part takes too short a time for a bar.
                 total = _queries_of(inputs.predictions)
@@ -193,12 +188,6 @@ def _warn_if_swapped(part: Rankings) -> None:
     if part.retrieved is not None:
         rows = np.flatnonzero(part.retrieved[:COMPARED])
     warn_if_swapped(part.score[rows], part.relevance[rows])
-
-
-def _warn_if_ranks(part: Rankings) -> None:
-    """Warn if the scores of documents by position, all of them retrieved, are ranks."""
-    if part.place is None and part.retrieved is None:
-        warn_if_ranks(part.score, part.offsets)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

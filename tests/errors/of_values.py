@@ -630,12 +630,6 @@ WARNINGS: dict[str, Row] = {
         ),
         references=QRELS,
     ),
-    "results of argsort": warned(
-        compute,
-        "predictions",
-        predictions=[[3, 1, 2, 0, 4], [0, 4, 3, 2, 1]],
-        references=[[0, 1, 0, 0, 0], [1, 0, 0, 1, 0]],
-    ).when_scored(),
     "hits in another order than their scores": warned(
         compute,
         "predictions",

@@ -375,34 +375,6 @@ def test_other_scores_get_none(run: Run) -> None:
     compute(predictions=records(run), references=qrels)
 
 
-ARGSORT = np.argsort([[0.1, 0.9, 0.5, 0.3, 0.2], [0.3, 0.9, 0.5, 0.2, 0.1]])
-
-
-@pytest.mark.parametrize("scores", [ARGSORT, ARGSORT + 1.0, ARGSORT.tolist()])
-def test_scores_by_position_that_count_in_each_query_get_a_warning(scores: Any) -> None:
-    labels = [[0, 1, 0, 0, 0], [1, 0, 0, 0, 0]]
-    with pytest.warns(UserWarning, match="the scores of each query count from") as caught:
-        compute(predictions=scores, references=labels)
-    assert len(caught) == 1
-    compute(predictions=scores, references=labels, score_order="descending")
-
-
-@pytest.mark.parametrize(
-    "scores",
-    [
-        ARGSORT[:1],
-        ARGSORT[:, :3] % 3,
-        ARGSORT + 2,
-        ARGSORT + np.array([[0], [1]]),
-        [[0, 1]] * 5,
-        [[1, 0, 2], [0, 1], [1, 0], [1, 0], [0, 1]],
-    ],
-)
-def test_other_scores_by_position_get_none(scores: Any) -> None:
-    labels = [[1] + [0] * (len(row) - 1) for row in scores]
-    compute(predictions=scores, references=labels)
-
-
 @pytest.mark.parametrize("other", [None, (), 5])
 def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: Any) -> None:
     run = {"q1": [({"id": "d1"}, 0.5), other]}
