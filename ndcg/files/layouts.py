@@ -6,18 +6,19 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
     Fields,
     are_names_of_fields,
     column_of_ranks,
+    column_of_systems,
     examples_of_names,
     fields_without_role,
     refuse_repeated_names,
 )
-from ..inputs.no_rankings import beside_ranks
+from ..inputs.no_rankings import beside_ranks, tell_order
 from ..inputs.roles import chosen_columns
 from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
@@ -53,6 +54,7 @@ class Layout(NamedTuple):
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
+    system: str = ""  # a column that is not read, and may tell the system of each row
 
     @property
     def is_trec(self) -> bool:
@@ -101,7 +103,9 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+RUN = Layout(
+    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), system="tag"
+)
 QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
@@ -110,7 +114,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
 SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True, system=""),
     "qrels": PLAIN_QRELS._replace(is_letor=True),
 }
 
@@ -221,7 +225,8 @@ def _named_layout(
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+    system = column_of_systems(names, chosen.values(), request.names) or ""
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen, system=system)
 
 
 def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
@@ -242,8 +247,21 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
 # The first rows
 
 
-def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> str:
+def systems_in(lines: Sequence[bytes], layout: Layout) -> list[str]:
+    """Return the systems of some rows, in the order of the lines."""
+    if not layout.system:
+        return []
+    at = layout.names.index(layout.system)
+    if layout.is_trec:
+        rows = _rows_of_trec(lines, layout)
+        return [row[at].decode("utf-8", "replace") for row in rows]
+    return [cell for (cell,) in cells_in(lines, layout.delimiter, [at])]
+
+
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
     """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Return as well whether ranks tell an order, against which the scores were held.
 
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
@@ -251,21 +269,27 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        return _ranks_of_trec(rows, request.names.ascending)
+        return _held_against_ranks(*_ranks_of_trec(rows), request)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
-        return ""
+        return "", False
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
-        return ""
+        return "", False
     columns = [layout.fields["query"], layout.fields["score"], rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
-        return ""
-    queries, scores, ranks = zip(*cells, strict=True)
-    ascending = request.names.ascending
-    return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
+        return "", False
+    queries, *numbers = zip(*cells, strict=True)
+    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    return _held_against_ranks(queries, scores, ranks, request)
+
+
+def _held_against_ranks(
+    queries: Sequence[Any], scores: Sequence[Any], ranks: Sequence[Any], request: ReadRequest
+) -> tuple[str, bool]:
+    return beside_ranks(queries, scores, ranks, request.names.ascending), tell_order(ranks)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
@@ -285,15 +309,17 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             raise ValueError(f"{problem}; replace the spaces in ids")
 
 
-def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about the scores of a run beside its ranks; empty for nothing."""
+def _ranks_of_trec(
+    rows: Sequence[Sequence[bytes]],
+) -> tuple[list[str], list[float], list[float]]:
+    """Return the queries, scores and ranks of the rows in which both are numbers."""
     queries, scores, ranks = [], [], []
     for row in rows:
         if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
             queries.append(row[0].decode("utf-8", "replace"))
             scores.append(float(row[4]))
             ranks.append(float(row[3]))
-    return beside_ranks(queries, scores, ranks, ascending)
+    return queries, scores, ranks
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:

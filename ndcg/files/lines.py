@@ -41,6 +41,7 @@ from .layouts import (
     cells_of_trec,
     layout_of,
     notice_of,
+    systems_in,
     table_by_pandas,
 )
 from .letor import as_qrels, no_row
@@ -56,6 +57,7 @@ from .parts import (
 )
 
 SAMPLE = 100  # lines
+FIRST_ROWS = 20  # which tell the systems of a run, beside the last row of each part
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
@@ -77,14 +79,17 @@ def from_lines(
     layout = layouts[0]
     head = b""
     before = 1  # lines are counted from 1
-    notice = ""
+    notice, has_ranks = "", False
+    systems: list[str] = []
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice = notice_of(lines, layout, request)
+            notice, has_ranks = notice_of(lines, layout, request)
+            first_rows = lines if layout.is_trec else lines[1:]
+            systems = systems_in(first_rows[:FIRST_ROWS], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -101,7 +106,8 @@ def from_lines(
         elif len(head) >= CHUNK:
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
-    begin = FilePart(ROWS.empty_table(), before, notice=notice)
+    begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
+    begin = begin._replace(system=layout.system, systems=systems)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
@@ -135,6 +141,9 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
+    if layout.system:
+        last = text.rfind(b"\n", 0, -1) + 1
+        part = part._replace(systems=systems_in([text[last:].removesuffix(b"\n")], layout))
     has_values = len(layout.at) > 2
     return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 

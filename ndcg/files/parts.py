@@ -49,6 +49,10 @@ class FilePart(NamedTuple):
     fields: Mapping[str, str] = {}  # the fields by role
     others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
+    has_ranks: bool = False  # whether scores were held against ranks beside them
+    # the column that tells the system of each row, and what some rows have there
+    system: str = ""
+    systems: Sequence[Any] = ()
 
 
 def parts_in_threads(

@@ -14,7 +14,7 @@ from .reader import read_columns
 
 def from_files(
     inputs: Inputs,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Inputs:
@@ -44,7 +44,7 @@ def from_files(
 def from_file(
     argument: str,
     side: Any,
-    score_order: str = "descending",
+    score_order: str | None = None,
     fields: Any = None,
     labels: Labels | None = None,
     keep: str | None = None,

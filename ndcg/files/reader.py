@@ -22,6 +22,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
+from ..inputs.no_rankings import several_systems
 from ..inputs.tables import checked_rows, values_by_order
 from ..measure.labels import Labels
 from ..measure.messages import InputError, place_of_file, warn
@@ -53,7 +55,7 @@ def read_columns(
     kind: str,
     limits: Limits = NO_LIMITS,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
     format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
@@ -106,6 +108,10 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
+    name = next((part.system for part in parts if part.system), "")
+    several = several_systems(name, chain.from_iterable(part.systems for part in parts))
+    if several:
+        warn(f"{path}: {several}")
     return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 
@@ -123,6 +129,7 @@ def _described(
         are_rows=counts["document"] > 0,
         form="",
         fields={},
+        has_ranks=any(part.has_ranks for part in parts),
     )
     for part in parts:
         if part.form:  # the part before the first row has none
@@ -133,7 +140,7 @@ def _described(
 def read_run(
     path: str | os.PathLike[str],
     limits: Limits = NO_LIMITS,
-    score_order: str = "descending",
+    score_order: str | None = None,
     *,
     duplicates: str = "raise",
     ties: str | None = None,

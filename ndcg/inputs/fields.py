@@ -67,10 +67,22 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
+# Columns that tell which system retrieved a document, in the spelling of `plain_name`.
+SYSTEMS = {
+    "system",
+    "systemid",
+    "systemname",
+    "run",
+    "runid",
+    "runname",
+    "runtag",
+    "tag",
+    "model",
+}
 NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)(?:e?s)?$", re.IGNORECASE)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
@@ -127,7 +139,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
     """Return whether the last word of a name says that the lowest score is best.
 
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
     if not isinstance(name, str):
@@ -138,7 +150,8 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
 
 def is_lowest_first(name: Any) -> bool:
     """Return whether the name of scores says that the lowest is best, or is that of ranks."""
-    return says_lowest_first(name) or plain_name(name) in LOWEST_FIRST
+    # Lists are called "ranks", in the plural.
+    return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
 
 def refuse_lowest_first(
@@ -188,6 +201,15 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     call = mark("fields", {"relevance": "..."})
     listed = brief(map(shown, others), ", ")
     return f"the relevance is {shown(name)}, and {call} names another of {listed}"
+
+
+def column_of_systems(columns: Iterable[Any], chosen: Iterable[Any], names: "Names") -> Any:
+    """Return a column of a run that is not read, and may tell the system of each row; or None."""
+    if names.kind != "run":
+        return None
+    taken = list(chosen)
+    unread = [name for name in columns if plain_name(name) in SYSTEMS and name not in taken]
+    return next(iter(unread), None)
 
 
 # The argument `fields`
@@ -292,6 +314,7 @@ class Names(NamedTuple):
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
+    is_order_given: bool = False  # whether `score_order` says which score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
@@ -386,19 +409,26 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
 
 
 @cache
-def standard_names(kind: str, score_order: str = "descending") -> Names:
+def standard_names(kind: str, score_order: str | None = None) -> Names:
     """Return the names of one side if `fields` gives none."""
-    return Names(kind, VALUE[kind], ascending=kind == "run" and score_order == "ascending")
+    names = Names(kind, VALUE[kind])
+    if kind != "run":
+        return names
+    is_given = score_order is not None
+    return names._replace(ascending=score_order == "ascending", is_order_given=is_given)
 
 
 def names_of_side(
     kind: str,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Names:
-    """Return the names that the fields of one side may have."""
+    """Return the names that the fields of one side may have.
+
+    The order of scores is None if nobody said which one is best; then it is the highest.
+    """
     names = standard_names(kind, score_order)
     if kind == "qrels" and labels is not None:
         names = names._replace(labels=labels)

@@ -47,6 +47,7 @@ class Columns(NamedTuple):
     fields: Mapping[str, str] = {}  # the column of each role
     others: Sequence[str] = ()  # the columns that are not read
     has_values: bool = True  # whether documents have values, in place of those by their order
+    has_ranks: bool = False  # whether scores were held against ranks beside them
 
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""

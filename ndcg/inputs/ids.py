@@ -18,6 +18,7 @@ from ..measure.scoring import in_threads
 from .sources import ARROW
 
 NO_ID = "is neither text nor an integer, as ids must be"
+EMPTY_ID = "the id of a document is empty text; leave it out"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
@@ -147,6 +148,13 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
                 raise InputError(problem, argument, f"query {shown(query)}")
 
 
+def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
+    """Raise an error for a document whose id is empty text, as padding of lists is."""
+    for query, documents in side.items():
+        if "" in documents:
+            raise InputError(EMPTY_ID, argument, f"query {shown(query)}")
+
+
 # Ids of rows
 
 
@@ -226,9 +234,20 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     kind = wide.get(id_kind(ids.type), ids.type)
     if ids.type != kind and not pa.types.is_uint64(ids.type):
         ids = ids.cast(kind)
+    _refuse_empty_text(argument, ids)
     if isinstance(ids, pa.ChunkedArray):
         return ids
     return pa.chunked_array([ids])
+
+
+def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for a row whose id is empty text."""
+    if id_kind(ids.type) != "text":
+        return
+    lengths = pc.binary_length(ids)
+    if len(ids) > 0 and pc.min(lengths).as_py() == 0:
+        row = pc.index(lengths, 0).as_py()
+        raise InputError(f"row {row} is empty; give each row an id", argument)
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":

@@ -45,6 +45,7 @@ from .ids import (
     index_among,
     once,
     read_ids,
+    refuse_empty_ids,
 )
 from .no_rankings import refuse_no_rankings, refuse_triples_of_numbers, warn_of_one_document
 from .rankings import Rankings
@@ -280,6 +281,9 @@ def join_by_id(
     labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides: for each judged query, the retrieved documents, then the others."""
+    for argument, side in (("predictions", run), ("references", qrels)):
+        if isinstance(side, ById):
+            refuse_empty_ids(argument, side.queries)
     if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
         return _join_mappings(run, qrels, by_docid, ignore_index, labels)
     rows, judged = _both_columns(run, qrels, ignore_index, labels)

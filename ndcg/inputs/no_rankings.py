@@ -13,7 +13,8 @@ from ..measure.messages import InputError, mark, shown, warn
 from .columns import Column, as_number
 from .fields import Names
 
-FEWEST_COUNTED = 10  # documents whose scores count up: hardly by chance
+FEWEST_RISING = 10  # documents, in queries of at least three, whose scores rise hardly by chance
+FEWEST_OF_QUERY = 3
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -163,50 +164,86 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         rows: the scores of each query.
     """
     try:
-        counted = _lengths_if_counted(map(sorted, rows))
+        first = _first_if_counted(map(sorted, rows))
     except (TypeError, ValueError):  # some are no numbers, which another error says
         return
-    if counted is not None:
-        first, _ = counted
+    if first is not None:
         problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
         hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def warn_of_counted_scores(argument: str, rows: Iterable[list[Any]]) -> None:
-    """Warn of scores that count from 0 or 1 in each query in the order of its documents.
-
-    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
-    """
-    counted = _lengths_if_counted(rows)
-    if counted is None:
-        return
-    first, lengths = counted
-    if sum(lengths) < FEWEST_COUNTED or max(lengths) < 3:
-        return
-    problem = f"the scores of each query count from {first:g} in the order of its documents"
-    hint = f"if {first:g} is the best, as a rank, give {mark('score_order', 'ascending')}"
-    warn(f"{argument}: {problem}, so the last one ranks first; {hint}")
-
-
-def _lengths_if_counted(rows: Iterable[list[Any]]) -> tuple[Any, list[int]] | None:
-    """Return where the scores of all queries begin to count, 0 or 1, and how many each has.
-
-    None if those of one query do not count, which is the first one in most runs.
-    """
-    lengths = []
+def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
+    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     first = None
     for scores in rows:
         if not scores:
             continue
-        if not _are_numbers(scores):
-            return None
         if first is None:
             first = scores[0]
         if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
             return None
-        lengths.append(len(scores))
-    return None if first is None else (first, lengths)
+    return first
+
+
+# Scores that rise in the order of the documents
+
+
+def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
+    """Warn of scores that rise from each document of a query to the next, as distances do.
+
+    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    """
+    documents = 0
+    for row in rows:
+        scores = list(row)
+        if not _rise(scores):
+            return
+        if len(scores) >= FEWEST_OF_QUERY:
+            documents += len(scores)
+    if documents < FEWEST_RISING:
+        return
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    warn(f"{argument}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+
+
+def _rise(scores: Sequence[Any]) -> bool:
+    if len(scores) < 2:
+        return True
+    if not _are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
+        return False
+    return _are_numbers(scores) and all(before < after for before, after in pairwise(scores))
+
+
+def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
+    """Return whether no score is below that of the row before of its query."""
+    last: dict[Any, Any] = {}
+    for query, score in zip(queries, scores, strict=False):
+        if not isinstance(score, Real):
+            return False
+        if query in last and score <= last[query]:
+            return False
+        last[query] = score
+    return True
+
+
+def highest_first() -> str:
+    """Return what a warning about the order of scores says if they are right."""
+    return f"if the highest is, give {mark('score_order', 'descending')}"
+
+
+# Rows of several systems
+
+
+def several_systems(name: Any, values: Iterable[Any]) -> str:
+    """Return what a warning says about rows of several systems, by their names; empty for one."""
+    systems = [value for value in dict.fromkeys(values) if isinstance(value, (str, int))]
+    if len(systems) < 2:
+        return ""
+    examples = " and ".join(map(shown, systems[:2]))
+    return f"the rows are of several systems, {name!r} is {examples}; give one system at a time"
 
 
 # Scores beside ranks
@@ -239,6 +276,11 @@ def other_order(ascending: bool) -> str:
     if ascending:
         return problem
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def tell_order(ranks: Iterable[Any]) -> bool:
+    """Return whether ranks tell an order; some runs have the same number in each row."""
+    return len(set(ranks)) > 1
 
 
 def beside_ranks(
@@ -281,7 +323,7 @@ def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
-    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best.
     """
     scores = _real_numbers(values)
     places = _real_numbers(list(map(as_number, ranks)))
@@ -297,10 +339,9 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         if len(places) == len(scores) and _contradict(scores, places, names.ascending):
             return other_order(names.ascending)
         return ""
-    if names.name("score") is not None and scores != best_first[::-1]:
+    if names.is_order_given or names.name("score") is not None:
         return ""
-    hint = f"if the order counts, give {mark('fields', {'score': None})}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    if not names.ascending:
-        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {hint}"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"

@@ -7,8 +7,7 @@ values of all queries, one query after the other, and what was judged and retrie
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import chain, combinations, pairwise
-from numbers import Real
+from itertools import combinations, pairwise
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -33,16 +32,23 @@ from .fields import (
     names_of_side,
     refuse_unused_fields,
     says_lowest_first,
+    standard_names,
     with_names_of_columns,
 )
 from .hashes import Columns
 from .ids import grouped, read_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
-from .no_rankings import refuse_counted_ranks, refuse_tuples, warn_of_counted_scores
+from .no_rankings import (
+    refuse_counted_ranks,
+    refuse_tuples,
+    rise_in_first_rows,
+    warn_of_rising_scores,
+)
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
     are_lists,
+    in_python,
     is_one_column,
     is_sparse,
     listed,
@@ -55,8 +61,9 @@ from .together import together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-# Forms of which the order, or the ranks, were held against the scores where they were read.
-HELD_AGAINST_RANKS = ("lists of", "objects, a query", "TREC")
+# Forms whose documents are in an order, which was held against their scores.
+ORDERED_FORMS = ("lists of hits", "lists of pairs", "objects, a query")
+FIRST_ROWS = 1 << 10  # rows that tell whether scores may rise in each query
 
 
 class Inputs(NamedTuple):
@@ -99,7 +106,7 @@ class Inputs(NamedTuple):
 
     def settled(
         self,
-        score_order: str = "descending",
+        score_order: str | None = None,
         labels: Labels | None = None,
         keep: str | None = None,
     ) -> "Inputs":
@@ -111,8 +118,8 @@ class Inputs(NamedTuple):
         if kind == "mappings":
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
             inputs = self._replace(**sides)
-            if score_order == "descending":
-                _check_ranks("predictions", None, inputs)
+            if score_order is None:
+                _check_ranks("predictions", None, inputs, standard_names("run"))
             return inputs
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
@@ -151,7 +158,7 @@ def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
 def settled_systems(
     runs: Mapping[str, Any],
     inputs: Inputs,
-    score_orders: Iterable[str],
+    score_orders: Iterable[str | None],
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
@@ -195,33 +202,53 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] == "descending" and not isinstance(given[run], ById):  # looked at before
-            _check_ranks(run, name_of_column(given[run]), system)
+        if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
+            _check_ranks(run, name_of_column(given[run]), system, names[run])
         systems.append(system)
     return systems
 
 
-def _check_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None:
     """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
 
-    Warn of scores by ids that count in the order of the documents.
+    Warn of scores that rise in the order of the documents, if nobody said which is best.
     """
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-    elif has_ids(run) and not run.form.startswith(HELD_AGAINST_RANKS):
-        if _first_score(run) in (0, 1):  # before all rows are put into the order of queries
-            warn_of_counted_scores(argument, _scores_by_query(argument, inputs))
+    if names.is_order_given or _is_held_against_ranks(run, names):
+        return
+    if isinstance(run, ById):
+        warn_of_rising_scores(argument, (row.values() for row in run.queries.values()))
+        return
+    with suppress(TypeError, ValueError, OverflowError):  # another error says what is no number
+        if _rise_first(run, inputs.query_ids):
+            # Only now, since it takes long to put all rows into the order of queries.
+            warn_of_rising_scores(argument, _scores_by_query(argument, inputs))
 
 
-def _first_score(run: ById | Columns) -> Any:
-    """Return the score of the first document; None if there is none, or it is no number."""
+def _is_held_against_ranks(run: Any, names: Names) -> bool:
+    """Return whether the order of documents was held against their scores where they were read."""
+    if isinstance(run, Columns) and run.has_ranks:
+        return True
+    if not has_ids(run) or names.name("score") is not None:
+        return False
+    return any(form in run.form for form in ORDERED_FORMS)
+
+
+def _rise_first(run: Any, query_ids: Any) -> bool:
+    """Return whether the scores of rows rise in the first ones, as those of few runs do."""
     if isinstance(run, Columns):
-        return run.value[0] if len(run.value) else None
-    first = next(chain.from_iterable(row.values() for row in run.queries.values()), None)
-    return first if isinstance(first, Real) else None
+        query_ids, scores = run.query, run.value
+    elif query_ids is None or are_lists(run):
+        return False  # by position, where no order is that of the documents
+    elif len(query_ids) != len(run):
+        return False
+    else:
+        scores = run
+    return rise_in_first_rows(in_python(query_ids[:FIRST_ROWS]), in_python(scores[:FIRST_ROWS]))
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
@@ -323,8 +350,8 @@ def read(
     lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    order = how.get("score_order", "descending")
-    return align(inputs.settled(order, how.get("labels"), how.get("keep")), **how)
+    settings = {name: how.get(name) for name in ("score_order", "labels", "keep")}
+    return align(inputs.settled(**settings), **how)
 
 
 def align(
@@ -335,12 +362,13 @@ def align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    score_order = score_order or "descending"
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)

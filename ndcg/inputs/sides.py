@@ -32,6 +32,7 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
+from .frame import warn_of_systems
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
@@ -47,9 +48,16 @@ from .sources import (
     name_of_column,
     plain,
 )
-from .tables import columns_of_rows, is_dict_of_columns, read_table, table_of, warn_of_ranks
+from .tables import (
+    columns_of_rows,
+    held_against_ranks,
+    is_dict_of_columns,
+    read_table,
+    table_of,
+)
 
 SCALARS = (str, bytes, Real)
+FIRST_ROWS = 1 << 10  # objects that tell whether rows are of several systems
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 
@@ -102,10 +110,16 @@ def objects_by_id(
         cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
+        has_ranks = False
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
-            warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
+            ranked = {**cells, "rank": values_at(objects, reader.ranks)}
+            has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
-        return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+        columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+        if reader.systems is not None:
+            ends = [*objects[:FIRST_ROWS], *objects[-1:]]
+            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
+        return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -496,8 +510,7 @@ class RowReader:
             self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
         self._note("lists of ids", False)
-        ids = without_filling(row) if self.names.kind == "run" else row
-        return documents_of_query(ids, None, self.names)
+        return documents_of_query(without_filling(row), None, self.names)
 
     def _note(self, form: str, has_values: bool) -> None:
         """Remember what held the documents of a query."""
@@ -525,7 +538,7 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     [7, 3]
     """
     count = len(ids)
-    # FAISS fills up a list with -1 where it found fewer documents.
+    # FAISS fills up a list with -1 where it found fewer documents, as others pad labels.
     while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
         count -= 1
     return ids[:count]

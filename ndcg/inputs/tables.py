@@ -21,14 +21,15 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
+    column_of_systems,
     fields_without_role,
     instead_of_relevance,
     refuse_repeated_names,
 )
-from .frame import Frame, frame_of
+from .frame import Frame, frame_of, warn_of_systems
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
-from .no_rankings import beside_ranks
+from .no_rankings import beside_ranks, tell_order
 from .objects import is_list, is_object
 from .roles import chosen_columns
 from .sources import ARROW, in_python, library_of, plain, settled
@@ -98,27 +99,39 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
+    systems = column_of_systems(frame.names, named.values(), names)
+    # All at once, since a query of a database runs for each reading.
+    read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
+    system_of_rows = None if systems is None else read.pop()
+    columns = settled(dict(zip(called.values(), read, strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
+    has_ranks = False
     if "rank" in cells:
-        warn_of_ranks(argument, cells, names)
+        has_ranks = held_against_ranks(argument, cells, names)
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
-    return columns_of_rows(argument, cells, names, chosen, "a table", others)
+    side = columns_of_rows(argument, cells, names, chosen, "a table", others)
+    if system_of_rows is not None:  # after the error of a document that several systems list
+        warn_of_systems(argument, systems, system_of_rows)
+    return side._replace(has_ranks=has_ranks)
 
 
-def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
-    """Warn of scores that are equal beside ranks, or in another order, in the first rows."""
+def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
+    """Warn of scores that are equal beside ranks, or in another order, in the first rows.
+
+    Return whether the ranks tell an order: they are not all equal.
+    """
     heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
         warn(f"{argument}: {problem}")
+    return tell_order(ranks)
 
 
 def as_python(cell: Any) -> Any:

@@ -141,6 +141,7 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
+    is_order_given: bool = False  # whether `score_order` was given, also "descending"
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
@@ -203,7 +204,14 @@ class Options:
             keep = "first"
             if self.ties == "last":
                 keep = "last"
-        return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
+        return {"score_order": self.given_order, "labels": self.labels, "keep": keep}
+
+    @property
+    def given_order(self) -> str | None:
+        """The order of scores; None if nobody said that the highest is best."""
+        if self.score_order == "descending" and not self.is_order_given:
+            return None
+        return self.score_order
 
     @Derived
     def reading(self) -> dict[str, Any]:
@@ -285,7 +293,8 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
+    is_order_given = values["score_order"] is not None
+    options = Options(_with_cutoffs(measures, cutoffs), **checked, is_order_given=is_order_given)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))

@@ -142,15 +142,15 @@ def scoring(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _order(args: argparse.Namespace, run: str) -> str:
-    """Return the order of the scores of a run."""
+def _order(args: argparse.Namespace, run: str) -> str | None:
+    """Return the order of the scores of a run; None if it is not given."""
     order = getattr(args, "score_order", None)
     if isinstance(order, dict):
         order = order.get(run)
-    return order or "descending"
+    return order
 
 
-def _columns(args: argparse.Namespace, file: str, kind: str, order: str = "descending") -> Columns:
+def _columns(args: argparse.Namespace, file: str, kind: str, order: str | None = None) -> Columns:
     """Return the columns of a file, by the names and the format that are given for it."""
     options = scoring(args)
     # Reading depends on neither cutoffs nor measures, and runs may differ in their orders.

@@ -114,7 +114,9 @@ def compare(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     score_order = options.get("score_order")
+    given_orders: Mapping[str, Any] = {}
     if isinstance(score_order, Mapping):
+        given_orders = score_order
         parsed = Options.of_method(compare, k, {**options, "score_order": None})
         names = system_names(systems, baseline)
         orders = _orders(score_order, names)
@@ -131,7 +133,10 @@ def compare(
     inputs = Inputs(**arguments)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
+    options_by_system = {}
+    for name, order in orders.items():
+        is_given = parsed.is_order_given or name in given_orders
+        options_by_system[name] = replace(parsed, score_order=order, is_order_given=is_given)
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
@@ -224,7 +229,7 @@ def _columns_of_systems(
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
-    orders = [options[name].score_order for name in runs]
+    orders = [options[name].given_order for name in runs]
     sides = {}
     for (name, run), order in zip(runs.items(), orders, strict=True):
         argument = _argument(name)

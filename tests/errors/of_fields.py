@@ -201,6 +201,13 @@ OF_TABLES: dict[str, Row] = {
         pa.table({"query_id": ["q"], "doc_id": ["a"], "l2_distance": [0.5]}),
         fields={"score": "l2_distance"},
     ),
+    "distances as scores": run(
+        pa.table({"query_id": ["q"], "doc_id": ["a"], "distances": [0.5]}),
+        fields={"score": "distances"},
+    ),
+    "a list of ranks as scores": run(
+        [{"query_id": "q", "retrieved_ids": ["a", "b"], "ranks": [2, 1]}], fields={"score": "ranks"}
+    ),
     "counted ranks as a score": run(
         pa.table({"query_id": ["q", "q"], "doc_id": ["a", "b"], "final_rank": [1, 2]}),
         fields={"score": "final_rank"},

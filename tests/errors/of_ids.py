@@ -123,6 +123,22 @@ KEYS: dict[str, Row] = {
     "in a system": refused(
         compare, "systems['b']", systems={"a": RUN, "b": {**RUN, 1.5: {"a": 1.0}}}, references=QRELS
     ),
+    "empty text in a list of ids": refused(
+        compute, "references", "query 0", **LISTS | {"references": [["b", ""]]}
+    ),
+    "empty text in a set": refused(
+        compute, "references", "query 'q'", predictions=RUN, references={"q": {"a", ""}}
+    ),
+    "empty text in a mapping": refused(
+        compute, "predictions", "query 'q'", **BY_ID | {"predictions": {"q": {"a": 1.0, "": 0.5}}}
+    ),
+    "empty text in a table": refused(
+        compute,
+        "references",
+        "the column 'doc_id'",
+        predictions=RUN,
+        references=pa.table({"query_id": ["q", "q"], "doc_id": ["a", ""], "relevance": [1, 1]}),
+    ),
     "None in a list of ids": ranked(None),
     "a float in a list of ids": ranked(1.5),
     "a flag in a list of ids": ranked(True),

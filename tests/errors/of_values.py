@@ -616,11 +616,19 @@ WARNINGS: dict[str, Row] = {
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
-    "scores that count up": warned(
+    "scores that rise": warned(
         compute,
         "predictions",
-        predictions={"q": {f"d{rank}": rank for rank in range(1, 11)}},
+        predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
+    ),
+    "rows of several systems": warned(
+        compute,
+        "predictions",
+        predictions=pa.table(
+            {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [12, 0.5], "run": ["s", "t"]}
+        ),
+        references=QRELS,
     ),
     "hits in another order than their scores": warned(
         compute,

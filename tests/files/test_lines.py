@@ -172,7 +172,7 @@ def test_rows_keep_their_order_and_other_columns_are_not_looked_at(write: Write)
         ("q10", [("c", 1), ("a", 1)]),
         ("q1", [("z", 0)]),
     ]
-    assert reader.read_run(write("q x d1 9 0.5 NA\nq - d2 first 2 #tag\n")) == {
+    assert reader.read_run(write("q x d1 9 0.5 #tag\nq - d2 first 2 #tag\n")) == {
         "q": {"d1": 0.5, "d2": 2.0}
     }
 
@@ -207,7 +207,7 @@ def test_files_may_be_added_as_batches(fresh_metric: MetricFactory, write: Write
 SEMICOLONS = {
     "plain": "qid;docid;score\nq;d,1;1.5\nq;e;0.5\n",
     "quoted, spaced": '"qid"; "docid" ;"score"\n"q";d,1;"1.5"\nq ; e; 0.5\n',
-    "more columns": "tag;qid;docid;score, raw;score\nx, y;q;d,1;9;1.5\n,;q;e;9;0.5\n",
+    "more columns": "note;qid;docid;score, raw;score\nx, y;q;d,1;9;1.5\n,;q;e;9;0.5\n",
     "CRLF": "\ufeffqid;docid;score\r\nq;d,1;1.5\r\nq;e;0.5\r\n",
 }
 

@@ -196,7 +196,7 @@ IDS = {
     **{f"integers: {name}": form for name, form in {**ANY_IDS, **INTEGER_IDS}.items()},
     **{f"text: {name}": form for name, form in {**ANY_IDS, **TEXT_IDS}.items()},
 }
-INTEGERS, TEXTS = [7, 3, 9, -2, 0, 5], ["query b", "a", "é", "", "b", "A"]
+INTEGERS, TEXTS = [7, 3, 9, -2, 0, 5], ["query b", "a", "é", " ", "b", "A"]
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -22,7 +22,6 @@ GRADES = {"a": 1, "b": 3, "c": 2}
 SURENESS = {"b": 1, "a": 2, "c": 0}  # in another order
 VALUE = (1 + 3 / math.log2(3) + 2 / 2) / (3 + 2 / math.log2(3) + 1 / 2)
 SECOND = 1 / math.log2(3)  # nDCG of one relevant document at rank 2
-IN_OTHER_ORDER = "the scores rank its hits in another order than they are in"
 
 
 def score(predictions: Any, references: Any, **how: Any) -> float:
@@ -202,8 +201,7 @@ def test_a_score_under_an_unknown_name_is_asked_about(
         assert score(run, {"q": {"a": 1}}, fields=named) == 1.0
         return
     run = HITS[source](hits_with("logit", (0.1, 0.2, 0.9)), tmp_path)  # lowest first
-    with pytest.warns(UserWarning, match=IN_OTHER_ORDER):
-        assert score(run, {"q": {"b": 1}}, fields=named) == pytest.approx(SECOND)
+    assert score(run, {"q": {"b": 1}}, fields=named) == pytest.approx(SECOND)
 
 
 @pytest.mark.parametrize("source", HITS)
@@ -480,8 +478,7 @@ def test_a_log_with_names_of_its_own_is_read_at_the_second_attempt(
     assert_asked("predictions", "query document score", listed, log, judged)
     names = {"query": "ticket", "document": "paper", "score": "gap"}
     assert score(log, judged, fields=names, score_order="ascending") == 1.0
-    with pytest.warns(UserWarning, match=IN_OTHER_ORDER):
-        assert score(log, judged, fields=names) == pytest.approx(SECOND)
+    assert score(log, judged, fields=names) == pytest.approx(SECOND)
 
 
 @pytest.mark.parametrize("source", [*OBJECTS_IN, "a frame"])
@@ -557,8 +554,7 @@ def test_scores_may_stand_beside_the_list_that_a_path_names(tmp_path: Path, sour
     names = {"query": "case", "document": "output.items"}
     listed = "output.items output.sureness"
     assert_asked("predictions", "score", listed, log, {"q": {"a": 1}}, fields=names)
-    with pytest.warns(UserWarning, match=IN_OTHER_ORDER):
-        named = score(log, {"q": {"a": 1}}, fields={**names, "score": "output.sureness"})
+    named = score(log, {"q": {"a": 1}}, fields={**names, "score": "output.sureness"})
     assert named == pytest.approx(SECOND)
     assert score(log, {"q": {"a": 1}}, fields={**names, "score": None}) == 1.0
 
@@ -818,8 +814,7 @@ def test_tuples_of_a_user_an_item_and_a_value_are_no_queries() -> None:
 @pytest.mark.parametrize("name", ["distances", "Distances"])
 def test_distances_beside_ids_rank_in_ascending_order(name: str) -> None:
     run = [{"ids": ["x", "w"], name: [0.3, 0.1]}]
-    with warning("predictions", "query 0"):
-        assert score(run, [{"w"}], score_order="ascending") == 1.0
+    assert score(run, [{"w"}], score_order="ascending") == 1.0
 
 
 def test_a_score_beside_a_rank_is_asked_about_in_ascending_order() -> None:

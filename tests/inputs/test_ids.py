@@ -117,7 +117,11 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
 @given(
     st.one_of(
         st.lists(each, min_size=1, max_size=6, unique=True)
-        for each in (st.binary(max_size=3), st.text(max_size=3), st.integers(-(2**63), 2**63 - 1))
+        for each in (
+            st.binary(max_size=3),
+            st.text(min_size=1, max_size=3),
+            st.integers(-(2**63), 2**63 - 1),
+        )
     )
 )
 @example([b"\xff", b"b"])

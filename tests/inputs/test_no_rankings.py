@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from refusals import refusal, warning
-from sources import TABLES, as_table, save_csv, save_json, save_lines
+from sources import ROWS_IN, TABLES, as_table, save_csv, save_json, save_lines
 
 from ndcg import compute
 
@@ -252,26 +253,34 @@ def test_hits_in_another_order_than_their_scores_or_ranks_get_a_warning(
         compute(predictions=run, references=QRELS, fields=fields)
 
 
-def counted(lengths: list[int], first: int = 1) -> dict[str, dict[str, int]]:
-    """A run whose scores count up, with so many documents in its queries."""
-    run = {}
+@pytest.mark.parametrize("source", HITS)
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"score_order": "descending"},
+        {"score_order": "ascending"},
+        {"fields": {"score": "score"}},
+    ],
+)
+def test_hits_may_be_in_any_order_if_the_call_says_which_score_is_best(
+    tmp_path: Path, source: str, said: dict[str, Any]
+) -> None:
+    hits = [{"id": f"d{at}", "score": score} for at, score in enumerate((2, 1, 3))]
+    compute(predictions=HITS[source](hits, tmp_path / "run.json"), references=QRELS, **said)
+
+
+Run = dict[str, dict[str, Any]]
+
+
+def rising(lengths: list[int], first: float = 1) -> Run:
+    """A run whose scores rise by one, with so many documents in its queries."""
+    run: Run = {}
     for query, length in enumerate(lengths):
         run[f"q{query}"] = {f"d{at}": first + at for at in range(length)}
     return run
 
 
-COUNTED = {
-    "mapping": lambda run, _: run,
-    "records": lambda run, _: records(run),
-    "table": lambda run, _: pa.Table.from_pylist(records(run)),
-    "interleaved rows": lambda run, _: sorted(records(run), key=lambda row: row["doc_id"]),
-    "JSON": save_json,
-    "JSON Lines": lambda run, path: save_lines(records(run), path),
-    "CSV": lambda run, path: save_csv(records(run), path),
-}
-
-
-def records(run: dict[str, dict[str, int]]) -> list[dict[str, Any]]:
+def records(run: Run) -> list[dict[str, Any]]:
     rows = []
     for query, documents in run.items():
         for document, score in documents.items():
@@ -279,33 +288,88 @@ def records(run: dict[str, dict[str, int]]) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.parametrize("source", COUNTED)
-@pytest.mark.parametrize("first", [0, 1])
-def test_scores_that_count_up_get_one_warning(tmp_path: Path, source: str, first: int) -> None:
-    run = counted([6, 1, 5], first)
+def trec(run: Run, path: Path) -> str:
+    """A TREC run whose ranks are all 0."""
+    rows = [f"{row['query_id']} Q0 {row['doc_id']} 0 {row['score']} tag\n" for row in records(run)]
+    path.write_text("".join(rows))
+    return str(path)
+
+
+RISING: dict[str, Callable[[Run, Path], Any]] = {
+    "mapping": lambda run, _: run,
+    "records": lambda run, _: records(run),
+    "table": lambda run, _: pa.Table.from_pylist(records(run)),
+    "interleaved rows": lambda run, _: sorted(records(run), key=lambda row: row["doc_id"]),
+    "JSON": save_json,
+    "JSON Lines": lambda run, path: save_lines(records(run), path),
+    "CSV": lambda run, path: save_csv(records(run), path),
+    "TREC": trec,
+}
+
+
+@pytest.mark.parametrize("source", RISING)
+@pytest.mark.parametrize("first", [0, 1, 0.25])
+def test_scores_that_rise_get_one_warning(tmp_path: Path, source: str, first: float) -> None:
+    run = rising([6, 1, 5], first)
     qrels = {query: {"d0": 1} for query in run}
-    inputs = {"predictions": COUNTED[source](run, tmp_path / "run.json"), "references": qrels}
-    words = f'the scores of each query count from {first} .* give score_order="ascending"'
+    inputs = {"predictions": RISING[source](run, tmp_path / "run.json"), "references": qrels}
+    words = 'the scores of each query rise .* give score_order="ascending"'
     with pytest.warns(UserWarning, match=words) as caught:
         compute(**inputs)
     assert len(caught) == 1
-    inputs["predictions"] = COUNTED[source](run, tmp_path / "again.json")
-    compute(**inputs, score_order="ascending")
+    for order in ("ascending", "descending"):
+        inputs["predictions"] = RISING[source](run, tmp_path / order)
+        compute(**inputs, score_order=order)
+
+
+def test_scores_beside_document_ids_that_rise_get_one_warning() -> None:
+    distances, ids = np.array([[0.1, 0.2, 0.3, 0.4, 0.5]] * 2), np.array([[5, 6, 7, 8, 9]] * 2)
+    inputs: dict[str, Any] = {"predictions": distances, "document_ids": ids}
+    rows = {
+        "predictions": distances.ravel(),
+        "document_ids": ids.ravel(),
+        "query_ids": np.repeat(["q", "p"], 5),
+        "references": np.tile([1, 0, 0, 0, 0], 2),
+    }
+    for call in ({**inputs, "references": [{5}, {6}]}, rows):
+        with pytest.warns(UserWarning, match="the scores of each query rise") as caught:
+            compute(**call)
+        assert len(caught) == 1
+        compute(**call, score_order="descending")
+
+
+def test_scores_that_fields_names_get_a_warning_if_they_rise_in_all_queries() -> None:
+    hits = [{"id": f"d{at}", "cosine": at / 10} for at in range(5)]
+    run = {"q1": hits, "q2": hits}
+    with pytest.warns(UserWarning, match="the scores of each query rise"):
+        compute(predictions=run, references={"q1": {"d1": 1}}, fields={"score": "cosine"})
+
+
+def test_scores_beside_ranks_in_the_same_order_get_none(tmp_path: Path) -> None:
+    rows = records(rising([12]))
+    for at, row in enumerate(rows):
+        row["rank"] = len(rows) - at
+    qrels = {"q0": {"d0": 1}}
+    compute(predictions=rows, references=qrels)
+    compute(predictions=pa.Table.from_pylist(rows), references=qrels)
+    compute(predictions=save_csv(rows, tmp_path / "run.csv"), references=qrels)
+    lines = [f"q0 Q0 {row['doc_id']} {row['rank']} {row['score']} tag\n" for row in rows]
+    (tmp_path / "run.txt").write_text("".join(lines))
+    compute(predictions=str(tmp_path / "run.txt"), references=qrels)
 
 
 @pytest.mark.parametrize(
     "run",
     [
-        counted([9]),  # few documents
-        counted([2] * 9),
-        counted([6, 6], first=2),
-        {**counted([6, 6]), "q1": {"d0": 2, "d1": 1}},
-        {**counted([6, 6]), "q1": {"d0": 0.5}},
-        {"q0": dict(reversed(counted([12])["q0"].items()))},
-        {"q0": {**counted([12])["q0"], "d5": None}},
+        rising([9]),  # few documents
+        rising([2] * 9),
+        rising([3, 3, 3, *[1] * 9]),
+        {**rising([6, 6]), "q1": {"d0": 2, "d1": 1}},
+        {**rising([6, 6]), "q1": {"d0": 2, "d1": 2}},
+        {"q0": dict(reversed(rising([12])["q0"].items()))},
     ],
 )
-def test_other_scores_get_none(run: dict[str, dict[str, int]]) -> None:
+def test_other_scores_get_none(run: Run) -> None:
     qrels = {query: {"d0": 1} for query in run}
     compute(predictions=run, references=qrels)
     compute(predictions=records(run), references=qrels)
@@ -316,3 +380,48 @@ def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: A
     run = {"q1": [({"id": "d1"}, 0.5), other]}
     with refusal("predictions", "query 'q1', position 1"):
         compute(predictions=run, references=QRELS)
+
+
+SYSTEMS = [
+    {"query_id": "q1", "doc_id": "b", "score": 12.5, "System Name": "bm25"},
+    {"query_id": "q1", "doc_id": "a", "score": 0.75, "System Name": "dense"},
+]
+
+
+def trec_with_tags(rows: list[dict[str, Any]], path: Path) -> str:
+    lines = [f"q1 Q0 {row['doc_id']} 1 {row['score']} {row['System Name']}\n" for row in rows]
+    path.write_text("".join(lines))
+    return str(path)
+
+
+def parquet(rows: list[dict[str, Any]], path: Path) -> str:
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return str(path)
+
+
+SYSTEMS_IN = {**ROWS_IN, "a TREC run": trec_with_tags, "Parquet": parquet}
+
+
+@pytest.mark.parametrize("source", SYSTEMS_IN)
+def test_rows_of_several_systems_get_a_warning(tmp_path: Path, source: str) -> None:
+    make = SYSTEMS_IN[source]
+    qrels = {"q1": {"a": 1}}
+    with pytest.warns(UserWarning, match="is 'bm25' and 'dense'; give one system") as caught:
+        compute(predictions=make(SYSTEMS, tmp_path / "run"), references=qrels)
+    assert len(caught) == 1
+    alike = [{**row, "System Name": "dense"} for row in SYSTEMS]
+    compute(predictions=make(alike, tmp_path / "alike"), references=qrels)
+    relevant = [{**row, "relevance": 1} for row in SYSTEMS]
+    if source != "a TREC run":  # judgments may be of several models
+        del relevant[0]["score"], relevant[1]["score"]
+        compute(predictions={"q1": ["a"]}, references=make(relevant, tmp_path / "qrels"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_one_table_of_several_systems_gets_a_warning(tmp_path: Path, table: str) -> None:
+    rows = [{**row, "label": label} for label, row in enumerate(SYSTEMS)]
+    names = {"predictions": "score", "references": "label", "query_ids": "query_id"}
+    data = TABLES[table](pa.Table.from_pylist(rows), tmp_path)
+    with pytest.warns(UserWarning, match="is 'bm25' and 'dense'; give one system") as caught:
+        compute(data=data, **names)
+    assert len(caught) == 1

@@ -35,6 +35,7 @@ IDEAL = 3 * discount(1) + discount(2)
         ),  # such as the indices of a top-k
         ({1: [7, 9]}, {1: {9}}, [discount(2)]),
         ({1: [7, 9]}, {1: {9: 3}}, [discount(2)]),
+        ({1: [7, -1]}, {1: [9, 7, -1, -1]}, [1 / (1 + discount(2))]),  # -1 is no document
         (
             [["d3", "d1"], ["d2"], []],
             [{"d1": 3, "d9": 1, "d3": 0}, ["d2"], {"d5": 1}],

@@ -466,7 +466,7 @@ def test_flat_grouped_rows_are_used_where_they_lie_however_threads_share_them(
     monkeypatch: pytest.MonkeyPatch, threaded: int
 ) -> None:
     monkeypatch.setattr(ids, "THREADED", threaded)
-    scores = np.linspace(0, 1, 23)
+    scores = np.linspace(1, 0, 23)
     found = read(scores, np.ones(23), query_ids=["a"] * 11 + ["b"] * 12)
     assert np.shares_memory(found.score, scores)
     assert found.offsets is not None

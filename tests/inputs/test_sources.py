@@ -106,7 +106,7 @@ def test_records_need_only_the_fields_that_are_named(ndcg: Metric) -> None:
     ("frame", "name"),
     [
         *((each, "rank") for each in TABLES),
-        *(("Arrow", each) for each in ("Position", "distance", "dist:float", "loss")),
+        *(("Arrow", each) for each in ("Position", "distance", "dist:float", "losses")),
     ],
 )
 def test_a_column_that_is_best_where_it_is_lowest_needs_an_order(

@@ -24,7 +24,6 @@ INTEGERS = sorted({edge + step for edge in EDGES for step in (-2, -1, 0, 1, 2)})
 TEXTS = [
     *map(str, INTEGERS),
     *(
-        "",
         "'",
         "a",
         "A",

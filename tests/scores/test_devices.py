@@ -152,7 +152,7 @@ def test_flat_columns_may_be_those_of_a_head_with_one_logit_and_weights_have_the
         ("integers on both sides, which may be ids", rows(torch.int64), {}),
         (
             "integers beyond 2**53",
-            {**flat(), "predictions": 2**53 + torch.arange(QUERIES * DOCUMENTS)},
+            {**flat(), "predictions": 2**53 + torch.arange(QUERIES * DOCUMENTS).flip(0)},
             {},
         ),
         ("three columns, as in a table", rows(queries=5000, documents=3), {}),
