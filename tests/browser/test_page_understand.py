@@ -433,6 +433,31 @@ def test_undo_covers_and_moves_nothing(visit: Opener) -> None:
         assert is_right or undo["y"] + undo["height"] <= other["y"], part
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(
+    "ranking",
+    ["?step=missing", "", "?rel=0,1,0,1,1,0,0,2", "?rel=1,0,0,0,0,0,0,0,0,0&k=1", "?rel=3,3,2,3,3"],
+)
+def test_no_label_of_the_scale_lies_over_a_tick_or_a_label(
+    visit: Opener, ranking: str, width: int
+) -> None:
+    page = visit(ranking, width)
+    labels = ".scale .label, .scale .zero span, .scale .ideal span"
+    boxes = [label.bounding_box() for label in page.locator(labels).all()]
+    ticks = [tick.bounding_box() for tick in page.locator(".scale .mark:not(.yours)").all()]
+    assert (len(boxes), len(ticks)) == (4, 4)
+    for place, one in enumerate(boxes):
+        assert one["x"] + one["width"] <= width
+        for other in [*boxes[place + 1 :], *ticks]:
+            is_beside = (
+                one["x"] + one["width"] <= other["x"] + 2
+                or other["x"] + other["width"] <= one["x"] + 2
+            )
+            is_above = one["y"] + one["height"] <= other["y"] + 1
+            is_below = other["y"] + other["height"] <= one["y"] + 1
+            assert is_beside or is_above or is_below, (one, other)
+
+
 def test_a_folded_ranking_is_moved_as_a_whole(visit: Opener, ndcg: evaluate.Metric) -> None:
     relevance = [2, *[0] * 23, 1, 0, 0, 0, 1, 0]
     page = visit(f"?rel={','.join(map(str, relevance))}&k=5")
