@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from .html import is_number
 from .metric import ndcg, tables
 from .paste import DECIMAL_COMMA
 from .picture import Strip, strip_of
@@ -29,7 +31,7 @@ class Libraries(NamedTuple):
     name: str  # of the data; empty for one ranking
     measure: str
     strip: Strip
-    got: float | None
+    got: str  # the paper's score; empty if there is none
     place: float  # of the paper's score on the strip
     answer: Answer | None
 
@@ -47,14 +49,26 @@ def libraries(
     except ValueError as problem:
         answer = Answer(in_words(problem, names), is_fault=True)
         explanation = explanation_of(given, None, options)
-    strip, place = strip_of(explanation.scores), 0.0
+    strip, place, shown = strip_of(explanation.scores), 0.0, ""
     if explanation.got is not None:
         place = strip.scale.place(explanation.got)
-    return Libraries(name, explanation.measure, strip, explanation.got, place, answer)
+        shown = f"{explanation.got}"
+        if _is_typed(explanation.got, got):
+            shown = got
+    return Libraries(name, explanation.measure, strip, shown, place, answer)
+
+
+def _is_typed(score: float, got: str) -> bool:
+    """Return whether a score is in the field as a number, not in percent or among several."""
+    return is_number(got) and float(got) == score
 
 
 def answer_of(explanation: Any, got: str, names: Mapping[str, str]) -> Answer:
     """Return one of three answers: these conventions; only this; or that it cannot be told."""
+    if _is_typed(explanation.got, got):
+        # a number does not hold the zeros at the end of what was typed
+        subject = got + explanation.subject.removeprefix(explanation.reported)
+        explanation = replace(explanation, reported=got, subject=subject)
     headline, *details = [in_words(remark, names) for remark in explanation.remarks()]
     verdict = explanation.answer
     if NO_SIGN.fullmatch(got) and explanation.percent:

@@ -75,6 +75,16 @@ def test_a_score_that_nothing_has_is_told_with_the_nearest() -> None:
     assert answer.startswith("It cannot be told. No convention gives 0.77123; the nearest is")
 
 
+def test_a_score_is_repeated_as_it_was_typed() -> None:
+    page = look("?rel=0,1&got=0.9160")
+    assert answers(page)[0].startswith("It cannot be told. No convention gives 0.9160; ")
+    assert page.found("<span>paper (.*?)<") == ["0.9160"]
+    assert answers(look("?rel=0,1&got=0.630930"))[0].startswith("0.630930 is the nDCG@10 of ")
+    percentage = look("?rel=0,1&got=91.60%25")
+    assert "No convention gives 0.916; " in answers(percentage)[0]
+    assert percentage.found("<span>paper (.*?)<") == ["0.916"]
+
+
 def test_scores_at_several_cutoffs_are_explained(ndcg: evaluate.Metric) -> None:
     scores = ndcg.compute(**GIVEN, measures=["nDCG@2", "nDCG@3"], convention="lightgbm")
     got = f"{scores['nDCG@2']:.4f}@2,{scores['nDCG@3']:.4f}@3"
