@@ -164,6 +164,7 @@ def test_missing_queries_are_told_and_left_out_by_one_press(ndcg: evaluate.Metri
     runs = {**RUNS, "y": {**RUNS["y"], "q2": {"z": 2, "a": 1}}}
     page = compared(runs)
     assert "One query, q3, is missing from x and counts as 0." in page.text
+    assert "Compare only the queries that all runs have</a>." in page.source
     skipped = page.follow("Compare only the queries that all runs have")
     found = ndcg.compare(systems=runs, references=JUDGED, k=10, missing="skip")
     for run in runs:
