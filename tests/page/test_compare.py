@@ -291,6 +291,16 @@ def test_the_heading_of_the_queries_follows_the_chosen_run_and_query() -> None:
     assert chosen.found("<h2>(q1 has .*?)</h2>") == [f"q1 has {scores}."]
 
 
+def test_a_chosen_query_has_a_link_back_to_where_the_base_loses_most() -> None:
+    said = "dense loses most on q17 (dense lacks it): 0.000, where bm25 has 0.769."
+    assert look("?tab=compare").links(said) == []
+    chosen = look("?tab=compare&query=q01&other=bm25")
+    assert chosen.found("<h2>(q01) has ") == ["q01"]
+    back = chosen.follow(said)
+    assert said in back.found("<h2>(.*?)</h2>")
+    assert "Query q17" in back.text
+
+
 def test_what_a_random_order_would_have_is_the_mean_over_queries_of_understand() -> None:
     judged = {**JUDGED, "q3": {"a": 1, "b": 3}}
     lines = "".join(f"{q} 0 {d} {judged[q][d]}\n" for q in judged for d in judged[q])
