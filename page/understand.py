@@ -38,6 +38,7 @@ from .settings import CONVENTIONS, LABELS, Settings, snippet
 
 TITLE = "nDCG: how good is this ranking?"
 LONG = 20  # documents that are drawn without a fold
+SHORT_NAME = 14  # letters of a run that fit above the scale of a narrow window
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
 
 
@@ -119,6 +120,7 @@ def understand(address: Address, notes: Sequence[Note]) -> dict[str, Any]:
         "address": address,
         "notes": notes,
         "score": score,
+        "whose": whose_ranking(address),
         "figure": figure_of(address, ranking, steps, best),
         "thread": thread_of(address, score),
         "choices": choices_with_scores(address, ranking),
@@ -128,6 +130,15 @@ def understand(address: Address, notes: Sequence[Note]) -> dict[str, Any]:
         "signature": ndcg.signature(**settings.options),
         "code": snippet(ranking.given(options), settings),
     }
+
+
+def whose_ranking(address: Address) -> str:
+    """Return whose score is on the scale, in a word or two."""
+    if not address.run:
+        return "yours"
+    if len(address.run) > SHORT_NAME:
+        return "this run"
+    return address.run
 
 
 def _is_last(address: Address) -> bool:

@@ -65,7 +65,7 @@ const moveMark = score => {
   const { low, high } = find(".scale").dataset;
   const share = (score - low) / (high - low);
   find(".yours").style.left = `${100 * share}%`;
-  find(".yours").classList.toggle("near-end", share > .8);
+  find(".yours").classList.toggle("near-end", share > .6);
 };
 
 // The lines, and the ideal order: in it, documents of the same gain keep the order of the cards.

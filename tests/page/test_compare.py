@@ -301,6 +301,15 @@ def test_a_chosen_query_has_a_link_back_to_where_the_base_loses_most() -> None:
     assert "Query q17" in back.text
 
 
+def test_the_scale_of_a_run_has_its_name_if_there_is_room() -> None:
+    mark = 'class="mark yours.*?<span>(.*?)</span>'
+    opened = look("?tab=compare&query=q01&other=bm25").follow("understand")
+    assert opened.found(mark) == ["dense"]
+    long_name = "a-run-of-a-long-name"
+    assert compared({long_name: RUNS["x"]}).follow("understand").found(mark) == ["this run"]
+    assert look().found(mark) == ["yours"]
+
+
 def test_what_a_random_order_would_have_is_the_mean_over_queries_of_understand() -> None:
     judged = {**JUDGED, "q3": {"a": 1, "b": 3}}
     lines = "".join(f"{q} 0 {d} {judged[q][d]}\n" for q in judged for d in judged[q])
