@@ -214,6 +214,30 @@ def test_ticks_stand_above_their_lines(visit: Opener) -> None:
     assert ticks == pytest.approx(lines, abs=1)
 
 
+def test_names_of_runs_end_where_their_values_end(visit: Opener) -> None:
+    page = visit(HERE)
+    ends = "all => all.map(part => part.getBoundingClientRect().right)"
+    names = page.eval_on_selector_all(".grid thead th:not(:first-child) span", ends)
+    values = page.eval_on_selector_all(".grid tr[data-query=q17] td span", ends)
+    assert names == pytest.approx(values, abs=1)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_chosen_row_has_one_background(
+    visit: Opener, files: Path, tmp_path: Path, width: int
+) -> None:
+    (tmp_path / "third.run").write_text(RUNS["dense"])
+    page = visit(HERE, width)
+    upload(
+        page, files / "qrels.txt", *(files / f"{run}.run" for run in RUNS), tmp_path / "third.run"
+    )
+    colors = "all => all.map(part => getComputedStyle(part).backgroundColor)"
+    (of_row,) = page.eval_on_selector_all(".standings .chosen", colors)
+    transparent = "rgba(0, 0, 0, 0)"
+    assert of_row != transparent
+    assert set(page.eval_on_selector_all(".standings .chosen > *", colors)) == {transparent}
+
+
 def test_files_that_cannot_be_sent_are_said(
     visit: Opener, expected: list[str], files: Path
 ) -> None:
