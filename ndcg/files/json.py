@@ -38,7 +38,7 @@ from .parts import (
     parts_in_threads,
 )
 
-FIRST_LINES = 100  # which tell the systems of records, beside the last one of each part
+FIRST_RECORDS = 100  # which tell the systems of records, beside the last one of each part
 
 
 def from_json(
@@ -233,7 +233,7 @@ class ValueReader:
             if self.records is None or self.records.systems is None:
                 return part
             lines = text.removesuffix(b"\n").split(b"\n")
-            ends = [*lines[:FIRST_LINES], lines[-1]]
+            ends = [*lines[:FIRST_RECORDS], lines[-1]]
             return self._with_systems(part, list(map(json.loads, ends)))
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []

@@ -17,6 +17,7 @@ from .no_rankings import several_systems
 from .objects import fields_of, is_object
 from .sources import (
     ARROW,
+    FIRST_ROWS,
     in_python,
     is_database_query,
     is_spark,
@@ -31,9 +32,6 @@ HINT = (
     "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
     "Dataset, a dict of columns, or records"
 )
-
-
-FIRST_ROWS = 1 << 10  # rows that tell whether a table holds several systems
 
 
 class Frame(NamedTuple):

@@ -47,6 +47,7 @@ from .no_rankings import (
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
+    FIRST_ROWS,
     are_lists,
     in_python,
     is_one_column,
@@ -63,7 +64,6 @@ from .together import together
 PART = 1 << 20
 # Forms whose documents are in an order, which was held against their scores.
 ORDERED_FORMS = ("lists of hits", "lists of pairs", "objects, a query")
-FIRST_ROWS = 1 << 10  # rows that tell whether scores may rise in each query
 
 
 class Inputs(NamedTuple):

@@ -40,6 +40,7 @@ from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
+    FIRST_ROWS,
     in_python,
     is_by_index,
     is_spark,
@@ -57,7 +58,6 @@ from .tables import (
 )
 
 SCALARS = (str, bytes, Real)
-FIRST_ROWS = 1 << 10  # objects that tell whether rows are of several systems
 FIRST_MAPPINGS = 1 << 3  # mappings of a list, whose keys are held against the names of fields
 
 

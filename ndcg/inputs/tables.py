@@ -32,10 +32,9 @@ from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks, tell_order
 from .objects import is_list, is_object
 from .roles import chosen_columns
-from .sources import ARROW, in_python, library_of, plain, settled
+from .sources import ARROW, FIRST_ROWS, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
-FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:

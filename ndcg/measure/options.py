@@ -5,7 +5,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
@@ -141,7 +141,8 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
-    is_order_given: bool = False  # whether `score_order` was given, also "descending"
+    # Whether `score_order` was given, also "descending": only warnings depend on it.
+    is_order_given: bool = field(default=False, compare=False)
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
