@@ -17,7 +17,7 @@ from .no_rankings import several_systems
 from .objects import fields_of, is_object
 from .sources import (
     ARROW,
-    FIRST_ROWS,
+    ROWS_LOOKED_AT,
     in_python,
     is_database_query,
     is_spark,
@@ -194,7 +194,7 @@ def warn_of_systems(argument: str, name: Any, column: Any) -> None:
     values: list[Any] = []
     with suppress(Exception):  # a column that is not read may hold anything
         column = plain(str(name), column)
-        values = [*in_python(column[:FIRST_ROWS]), *in_python(column[-1:])]
+        values = [*in_python(column[:ROWS_LOOKED_AT]), *in_python(column[-1:])]
     with suppress(TypeError):  # cells that are lists
         problem = several_systems(name, values)
         if problem:

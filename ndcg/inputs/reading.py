@@ -47,7 +47,7 @@ from .no_rankings import (
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
-    FIRST_ROWS,
+    ROWS_LOOKED_AT,
     are_lists,
     in_python,
     is_one_column,
@@ -248,7 +248,9 @@ def _rise_first(run: Any, query_ids: Any) -> bool:
         return False
     else:
         scores = run
-    return rise_in_first_rows(in_python(query_ids[:FIRST_ROWS]), in_python(scores[:FIRST_ROWS]))
+    return rise_in_first_rows(
+        in_python(query_ids[:ROWS_LOOKED_AT]), in_python(scores[:ROWS_LOOKED_AT])
+    )
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:

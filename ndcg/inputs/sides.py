@@ -40,7 +40,7 @@ from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
-    FIRST_ROWS,
+    ROWS_LOOKED_AT,
     in_python,
     is_by_index,
     is_spark,
@@ -117,7 +117,7 @@ def objects_by_id(
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
         if reader.systems is not None:
-            ends = [*objects[:FIRST_ROWS], *objects[-1:]]
+            ends = [*objects[:ROWS_LOOKED_AT], *objects[-1:]]
             warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:

@@ -15,7 +15,7 @@ from ..measure.messages import InputError, in_short, mark, raise_unless_of_value
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
-FIRST_ROWS = 1 << 10  # rows and objects that are looked at before all are read
+ROWS_LOOKED_AT = 1 << 10  # rows and objects that are looked at before all are read
 TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 

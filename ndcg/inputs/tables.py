@@ -32,7 +32,7 @@ from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks, tell_order
 from .objects import is_list, is_object
 from .roles import chosen_columns
-from .sources import ARROW, FIRST_ROWS, in_python, library_of, plain, settled
+from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 
@@ -124,7 +124,7 @@ def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) ->
 
     Return whether the ranks tell an order: they are not all equal.
     """
-    heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
+    heads = {role: in_python(column[:ROWS_LOOKED_AT]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
