@@ -2317,6 +2317,8 @@ class Options:
     missing: str
     use_aggregator: bool
     engine: str
+    # Whether `score_order` was given, also "descending": only warnings depend on it.
+    is_order_given: bool = field(default=False, compare=False)
 
     @classmethod
     def parse(cls, **given: Any) -> "Options":
@@ -2379,7 +2381,14 @@ class Options:
             keep = "first"
             if self.ties == "last":
                 keep = "last"
-        return {"score_order": self.score_order, "labels": self.labels, "keep": keep}
+        return {"score_order": self.given_order, "labels": self.labels, "keep": keep}
+
+    @property
+    def given_order(self) -> str | None:
+        """The order of scores; None if nobody said that the highest is best."""
+        if self.score_order == "descending" and not self.is_order_given:
+            return None
+        return self.score_order
 
     @Derived
     def reading(self) -> dict[str, Any]:
@@ -2461,7 +2470,8 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    options = Options(with_cutoffs=_with_cutoffs(measures, cutoffs), **checked)
+    is_order_given = values["score_order"] is not None
+    options = Options(_with_cutoffs(measures, cutoffs), **checked, is_order_given=is_order_given)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
@@ -3232,6 +3242,7 @@ def markdown_text(text: str) -> str:
 
 ARROW = (pa.Array, pa.ChunkedArray)
 DATABASES = ("chdb", "daft", "datafusion", "duckdb", "ibis", "pyspark", "sqlframe")
+ROWS_LOOKED_AT = 1 << 10  # rows and objects that are looked at before all are read
 TORCH_FLOATS_OF_NUMPY = ("torch.float16", "torch.float32", "torch.float64")
 
 
@@ -3694,6 +3705,7 @@ def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
 
 NO_ID = "is neither text nor an integer, as ids must be"
+EMPTY_ID = "the id of a document is empty text; leave it out"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
 MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
@@ -3823,6 +3835,13 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
                 raise InputError(problem, argument, f"query {shown(query)}")
 
 
+def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
+    """Raise an error for a document whose id is empty text, as padding of lists is."""
+    for query, documents in side.items():
+        if "" in documents:
+            raise InputError(EMPTY_ID, argument, f"query {shown(query)}")
+
+
 # Ids of rows
 
 
@@ -3902,9 +3921,20 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     kind = wide.get(id_kind(ids.type), ids.type)
     if ids.type != kind and not pa.types.is_uint64(ids.type):
         ids = ids.cast(kind)
+    _refuse_empty_text(argument, ids)
     if isinstance(ids, pa.ChunkedArray):
         return ids
     return pa.chunked_array([ids])
+
+
+def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None:
+    """Raise an error for a row whose id is empty text."""
+    if id_kind(ids.type) != "text":
+        return
+    lengths = pc.binary_length(ids)
+    if len(ids) > 0 and pc.min(lengths).as_py() == 0:
+        row = pc.index(lengths, 0).as_py()
+        raise InputError(f"row {row} is empty; give each row an id", argument)
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
@@ -4962,10 +4992,22 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
+# Columns that tell which system retrieved a document, in the spelling of `plain_name`.
+SYSTEMS = {
+    "system",
+    "systemid",
+    "systemname",
+    "run",
+    "runid",
+    "runname",
+    "runtag",
+    "tag",
+    "model",
+}
 NAMES_OF_RANKS = re.compile(
-    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)$", re.IGNORECASE
+    r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)(?:e?s)?$", re.IGNORECASE)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
@@ -5022,7 +5064,7 @@ def refuse_repeated_names(names: Iterable[Any]) -> None:
 def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) -> bool:
     """Return whether the last word of a name says that the lowest score is best.
 
-    >>> [says_lowest_first(name) for name in ("cosineDistance", "l2_dist", "distance_score")]
+    >>> [says_lowest_first(name) for name in ("cosineDistance", "distances", "distance_score")]
     [True, True, False]
     """
     if not isinstance(name, str):
@@ -5033,7 +5075,8 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
 
 def is_lowest_first(name: Any) -> bool:
     """Return whether the name of scores says that the lowest is best, or is that of ranks."""
-    return says_lowest_first(name) or plain_name(name) in LOWEST_FIRST
+    # Lists are called "ranks", in the plural.
+    return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
 
 def refuse_lowest_first(
@@ -5083,6 +5126,15 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     call = mark("fields", {"relevance": "..."})
     listed = brief(map(shown, others), ", ")
     return f"the relevance is {shown(name)}, and {call} names another of {listed}"
+
+
+def column_of_systems(columns: Iterable[Any], chosen: Iterable[Any], names: "Names") -> Any:
+    """Return a column of a run that is not read, and may tell the system of each row; or None."""
+    if names.kind != "run":
+        return None
+    taken = list(chosen)
+    unread = [name for name in columns if plain_name(name) in SYSTEMS and name not in taken]
+    return next(iter(unread), None)
 
 
 # The argument `fields`
@@ -5187,6 +5239,7 @@ class Names(NamedTuple):
     has_query_ids: bool = False  # whether `query_ids` has those of objects without them
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
+    is_order_given: bool = False  # whether `score_order` says which score is best
     labels: Labels | None = None  # what the relevances may be in place of numbers
     # of a document that a run lists several times, its best row is kept, the first or the last of
     # equal scores; None: an error
@@ -5281,19 +5334,26 @@ def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
 
 
 @cache
-def standard_names(kind: str, score_order: str = "descending") -> Names:
+def standard_names(kind: str, score_order: str | None = None) -> Names:
     """Return the names of one side if `fields` gives none."""
-    return Names(kind, VALUE[kind], ascending=kind == "run" and score_order == "ascending")
+    names = Names(kind, VALUE[kind])
+    if kind != "run":
+        return names
+    is_given = score_order is not None
+    return names._replace(ascending=score_order == "ascending", is_order_given=is_given)
 
 
 def names_of_side(
     kind: str,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Names:
-    """Return the names that the fields of one side may have."""
+    """Return the names that the fields of one side may have.
+
+    The order of scores is None if nobody said which one is best; then it is the highest.
+    """
     names = standard_names(kind, score_order)
     if kind == "qrels" and labels is not None:
         names = names._replace(labels=labels)
@@ -5653,6 +5713,7 @@ class Columns(NamedTuple):
     fields: Mapping[str, str] = {}  # the column of each role
     others: Sequence[str] = ()  # the columns that are not read
     has_values: bool = True  # whether documents have values, in place of those by their order
+    has_ranks: bool = False  # whether scores were held against ranks beside them
 
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""
@@ -6600,7 +6661,8 @@ def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
-FEWEST_COUNTED = 10  # documents whose scores count up: hardly by chance
+FEWEST_RISING = 10  # documents, in queries of at least three, whose scores rise hardly by chance
+FEWEST_OF_QUERY = 3
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -6750,50 +6812,86 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         rows: the scores of each query.
     """
     try:
-        counted = _lengths_if_counted(map(sorted, rows))
+        first = _first_if_counted(map(sorted, rows))
     except (TypeError, ValueError):  # some are no numbers, which another error says
         return
-    if counted is not None:
-        first, _ = counted
+    if first is not None:
         problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
         hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def warn_of_counted_scores(argument: str, rows: Iterable[list[Any]]) -> None:
-    """Warn of scores that count from 0 or 1 in each query in the order of its documents.
-
-    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
-    """
-    counted = _lengths_if_counted(rows)
-    if counted is None:
-        return
-    first, lengths = counted
-    if sum(lengths) < FEWEST_COUNTED or max(lengths) < 3:
-        return
-    problem = f"the scores of each query count from {first:g} in the order of its documents"
-    hint = f"if {first:g} is the best, as a rank, give {mark('score_order', 'ascending')}"
-    warn(f"{argument}: {problem}, so the last one ranks first; {hint}")
-
-
-def _lengths_if_counted(rows: Iterable[list[Any]]) -> tuple[Any, list[int]] | None:
-    """Return where the scores of all queries begin to count, 0 or 1, and how many each has.
-
-    None if those of one query do not count, which is the first one in most runs.
-    """
-    lengths = []
+def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
+    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     first = None
     for scores in rows:
         if not scores:
             continue
-        if not _are_numbers(scores):
-            return None
         if first is None:
             first = scores[0]
         if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
             return None
-        lengths.append(len(scores))
-    return None if first is None else (first, lengths)
+    return first
+
+
+# Scores that rise in the order of the documents
+
+
+def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
+    """Warn of scores that rise from each document of a query to the next, as distances do.
+
+    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    """
+    documents = 0
+    for row in rows:
+        scores = list(row)
+        if not _rise(scores):
+            return
+        if len(scores) >= FEWEST_OF_QUERY:
+            documents += len(scores)
+    if documents < FEWEST_RISING:
+        return
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    warn(f"{argument}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+
+
+def _rise(scores: Sequence[Any]) -> bool:
+    if len(scores) < 2:
+        return True
+    if not _are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
+        return False
+    return _are_numbers(scores) and all(before < after for before, after in pairwise(scores))
+
+
+def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
+    """Return whether no score is below that of the row before of its query."""
+    last: dict[Any, Any] = {}
+    for query, score in zip(queries, scores, strict=False):
+        if not isinstance(score, Real):
+            return False
+        if query in last and score <= last[query]:
+            return False
+        last[query] = score
+    return True
+
+
+def highest_first() -> str:
+    """Return what a warning about the order of scores says if they are right."""
+    return f"if the highest is, give {mark('score_order', 'descending')}"
+
+
+# Rows of several systems
+
+
+def several_systems(name: Any, values: Iterable[Any]) -> str:
+    """Return what a warning says about rows of several systems, by their names; empty for one."""
+    systems = [value for value in dict.fromkeys(values) if isinstance(value, (str, int))]
+    if len(systems) < 2:
+        return ""
+    examples = " and ".join(map(shown, systems[:2]))
+    return f"the rows are of several systems, {name!r} is {examples}; give one system at a time"
 
 
 # Scores beside ranks
@@ -6826,6 +6924,11 @@ def other_order(ascending: bool) -> str:
     if ascending:
         return problem
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def tell_order(ranks: Iterable[Any]) -> bool:
+    """Return whether ranks tell an order; some runs have the same number in each row."""
+    return len(set(ranks)) > 1
 
 
 def beside_ranks(
@@ -6868,7 +6971,7 @@ def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
-    Scores that `fields` names may be in any order, but in the opposite one they may be distances.
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best.
     """
     scores = _real_numbers(values)
     places = _real_numbers(list(map(as_number, ranks)))
@@ -6884,13 +6987,12 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         if len(places) == len(scores) and _contradict(scores, places, names.ascending):
             return other_order(names.ascending)
         return ""
-    if names.name("score") is not None and scores != best_first[::-1]:
+    if names.is_order_given or names.name("score") is not None:
         return ""
-    hint = f"if the order counts, give {mark('fields', {'score': None})}"
     problem = "the scores rank its hits in another order than they are in, and the scores count"
-    if not names.ascending:
-        hint += f"; if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {hint}"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -7126,6 +7228,9 @@ def join_by_id(
     labels: Labels | None = None,
 ) -> Rankings:
     """Join both sides: for each judged query, the retrieved documents, then the others."""
+    for argument, side in (("predictions", run), ("references", qrels)):
+        if isinstance(side, ById):
+            refuse_empty_ids(argument, side.queries)
     if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
         return _join_mappings(run, qrels, by_docid, ignore_index, labels)
     rows, judged = _both_columns(run, qrels, ignore_index, labels)
@@ -7809,6 +7914,227 @@ def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
     return [value_at(value, keys) for value in objects]
 
 
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
+
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
+    "Dataset, a dict of columns, or records"
+)
+
+
+class Frame(NamedTuple):
+    """The columns of a table."""
+
+    names: list[Any]
+    # a function that returns columns, by their names, whose rows match
+    read: Callable[[Collection[Any]], list[Any]]
+    # a function that returns the first rows of some columns, without reading all
+    head: Callable[[Collection[Any]], list[Any]]
+
+
+def frame_of(argument: str, value: Any) -> Frame | None:
+    """Return the columns of a value; None if it has none with names.
+
+    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
+    >>> frame.names, frame.read(["docno"])
+    (['qid', 'docno'], [['d']])
+
+    Raises:
+        ValueError: it is a table for each split, or its rows cannot be counted.
+    """
+    _refuse_splits(argument, value)
+    if isinstance(value, (list, tuple)):
+        return _frame_of_records(argument, value)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return _lazy_frame(value)
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if has_schema and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = _names_of(value)
+    if names is None:
+        return None
+    if is_database_query(value):
+        return _frame_of_query(value, names)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} has no rows that can be counted"
+        raise ValueError(f"{argument}: {problem}; {HINT}")
+    read = partial(_inputs_frame_columns, value)
+    return Frame(names, read, read)
+
+
+def _refuse_splits(argument: str, value: Any) -> None:
+    """Raise an error for a table for each split of a Dataset."""
+    kind = type(value).__name__
+    if kind in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, value))
+        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
+        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
+
+    return Frame(value.collect_schema().names(), read, head)
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
+
+    return Frame(value.schema.names, read, head)
+
+
+def _frame_of_query(value: Any, names: list[Any]) -> Frame:
+    """Return the columns of a database query, which runs once for all that are read."""
+    run = cache(partial(pa.table, value))
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(run(), names)
+
+    return Frame(names, read, read)
+
+
+def _names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
+    if isinstance(value, Mapping):
+        return list(value)
+    if isinstance(value, pa.RecordBatchReader):
+        return list(value.schema.names)
+    if isinstance(value, np.ndarray):
+        names = value.dtype.names
+        return None if names is None else list(names)
+    names = names_of_columns(value)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+        return []
+    return names
+
+
+def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
+    return [table[name] for name in names]
+
+
+def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
+    """Return the fields of records, a list of objects, as columns; None for other lists."""
+    if len(records) == 0 or not is_object(records[0]):
+        return None
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return [_field_of_records(argument, records, name) for name in names]
+
+    return Frame(list(fields_of(records[0])), read, read)
+
+
+def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
+    if set(map(type, records)) == {dict}:
+        with suppress(KeyError):
+            return [record[name] for record in records]
+    column = []
+    for row, record in enumerate(records):
+        fields = fields_of(record) if is_object(record) else {}
+        if name not in fields:
+            has = shown(list(fields) or record)
+            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+            raise InputError(problem, argument)
+        column.append(fields[name])
+    return column
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+
+    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
+    is its name in messages.
+    """
+    if data is None:
+        return list(arguments.values())
+    if is_spark(data):
+        problem = f"{called}: only compute scores a Spark DataFrame"
+        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
+    frame = frame_of(called, listed(data))
+    if frame is None:
+        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
+        raise ValueError(f"{problem}; {HINT}")
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    _check_names(called, names, frame.names)
+    used = [name for name in frame.names if name in names.values()]
+    systems = column_of_systems(frame.names, used, standard_names("run"))
+    read = frame.read(used if systems is None else [*used, systems])
+    if systems is not None:
+        warn_of_systems(called, systems, read.pop())
+    columns = dict(zip(used, map(_with_name, read, used), strict=True))
+    values = {argument: columns[name] for argument, name in names.items()}
+    return list({**arguments, **values}.values())
+
+
+def warn_of_systems(argument: str, name: Any, column: Any) -> None:
+    """Warn of rows of several systems, which the first rows or the last one tell."""
+    values: list[Any] = []
+    with suppress(Exception):  # a column that is not read may hold anything
+        column = plain(str(name), column)
+        values = [*in_python(column[:ROWS_LOOKED_AT]), *in_python(column[-1:])]
+    with suppress(TypeError):  # cells that are lists
+        problem = several_systems(name, values)
+        if problem:
+            warn(f"{argument}: {problem}")
+
+
+def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
+        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
+        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
+    for argument, name in names.items():
+        if columns.count(name) > 1:
+            problem = f"{called} has several columns {shown(name)}; give them names of their own"
+            raise InputError(problem, argument)
+    if not names:
+        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{problem}; {hint}")
+
+
+def _resembling(names: Iterable[str], columns: list[Any]) -> str:
+    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
+    texts = [column for column in columns if isinstance(column, str)]
+    near = [nearest(name, texts) for name in names]
+    if not any(near):
+        return ""
+    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
+    return f"; did you mean {quoted}?"
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns, as many as fit into a message."""
+    names = ", ".join(map(shown, columns[:20]))
+    if len(columns) > 20:
+        names += f" and {len(columns) - 20} more"
+    return names
+
+
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
@@ -8336,6 +8662,7 @@ class ObjectReader:
         paths: the keys of the fields that are read, by their paths.
         are_rows: whether each object is a row with one document.
         ranks: the keys of the ranks beside the documents; None if there are none.
+        systems: the keys of what may tell the system of each row; None if there is nothing.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
     """
@@ -8370,6 +8697,12 @@ class ObjectReader:
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         self.ranks = _path_of_ranks(beside, names)
+        self.systems: Keys | None = None
+        if self.are_rows and not self.wrapper:
+            unread = {keys[-1]: keys for keys in (field.keys for field in beside)}
+            for keys in self.paths.values():
+                unread.pop(keys[-1], None)
+            self.systems = unread.get(column_of_systems(unread, (), names))
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"
@@ -8525,215 +8858,9 @@ def _flat(values: Any) -> Iterator[Any]:
         yield values
 
 
-# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
-
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
-    "Dataset, a dict of columns, or records"
-)
-
-
-class Frame(NamedTuple):
-    """The columns of a table."""
-
-    names: list[Any]
-    # a function that returns columns, by their names, whose rows match
-    read: Callable[[Collection[Any]], list[Any]]
-    # a function that returns the first rows of some columns, without reading all
-    head: Callable[[Collection[Any]], list[Any]]
-
-
-def frame_of(argument: str, value: Any) -> Frame | None:
-    """Return the columns of a value; None if it has none with names.
-
-    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
-    >>> frame.names, frame.read(["docno"])
-    (['qid', 'docno'], [['d']])
-
-    Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
-    """
-    _refuse_splits(argument, value)
-    if isinstance(value, (list, tuple)):
-        return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return _lazy_frame(value)
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
-    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if has_schema and hasattr(value, "to_table"):
-        return _dataset_of_files(value)
-    names = _names_of(value)
-    if names is None:
-        return None
-    if is_database_query(value):
-        return _frame_of_query(value, names)
-    if not hasattr(value, "__len__"):
-        problem = f"{type(value).__name__} has no rows that can be counted"
-        raise ValueError(f"{argument}: {problem}; {HINT}")
-    read = partial(_inputs_frame_columns, value)
-    return Frame(names, read, read)
-
-
-def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for a table for each split of a Dataset."""
-    kind = type(value).__name__
-    if kind in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, value))
-        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
-
-
-def _lazy_frame(value: Any) -> Frame:
-    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
-
-    return Frame(value.collect_schema().names(), read, head)
-
-
-def _dataset_of_files(value: Any) -> Frame:
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
-
-    return Frame(value.schema.names, read, head)
-
-
-def _frame_of_query(value: Any, names: list[Any]) -> Frame:
-    """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(run(), names)
-
-    return Frame(names, read, read)
-
-
-def _names_of(value: Any) -> list[Any] | None:
-    """Return the names of columns; None for a value that has none."""
-    if isinstance(value, Mapping):
-        return list(value)
-    if isinstance(value, pa.RecordBatchReader):
-        return list(value.schema.names)
-    if isinstance(value, np.ndarray):
-        names = value.dtype.names
-        return None if names is None else list(names)
-    names = names_of_columns(value)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
-        return []
-    return names
-
-
-def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
-    return [table[name] for name in names]
-
-
-def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
-    """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if len(records) == 0 or not is_object(records[0]):
-        return None
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return [_field_of_records(argument, records, name) for name in names]
-
-    return Frame(list(fields_of(records[0])), read, read)
-
-
-def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    if set(map(type, records)) == {dict}:
-        with suppress(KeyError):
-            return [record[name] for record in records]
-    column = []
-    for row, record in enumerate(records):
-        fields = fields_of(record) if is_object(record) else {}
-        if name not in fields:
-            has = shown(list(fields) or record)
-            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
-            raise InputError(problem, argument)
-        column.append(fields[name])
-    return column
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
-
-    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
-    is its name in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    if is_spark(data):
-        problem = f"{called}: only compute scores a Spark DataFrame"
-        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
-    frame = frame_of(called, listed(data))
-    if frame is None:
-        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
-        raise ValueError(f"{problem}; {HINT}")
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    _check_names(called, names, frame.names)
-    used = [name for name in frame.names if name in names.values()]
-    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
-    values = {argument: columns[name] for argument, name in names.items()}
-    return list({**arguments, **values}.values())
-
-
-def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
-    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
-    missing = {argument: name for argument, name in names.items() if name not in columns}
-    if missing:
-        noun = "column" if len(missing) == 1 else "columns"
-        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
-        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            problem = f"{called} has several columns {shown(name)}; give them names of their own"
-            raise InputError(problem, argument)
-    if not names:
-        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{problem}; {hint}")
-
-
-def _resembling(names: Iterable[str], columns: list[Any]) -> str:
-    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
-    texts = [column for column in columns if isinstance(column, str)]
-    near = [nearest(name, texts) for name in names]
-    if not any(near):
-        return ""
-    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
-    return f"; did you mean {quoted}?"
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one whose lowest value may be the best with its name, in a table."""
-    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
-    if not says_so or name_of_column(column) == name:
-        return column
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    names = ", ".join(map(shown, columns[:20]))
-    if len(columns) > 20:
-        names += f" and {len(columns) - 20} more"
-    return names
-
-
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
-FIRST_ROWS = 1 << 10  # rows whose scores are held against their ranks
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -8797,27 +8924,39 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    columns = settled(dict(zip(called.values(), frame.read(list(named.values())), strict=True)))
+    systems = column_of_systems(frame.names, named.values(), names)
+    # All at once, since a query of a database runs for each reading.
+    read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
+    system_of_rows = None if systems is None else read.pop()
+    columns = settled(dict(zip(called.values(), read, strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
     if names.kind == "exclude":
         return Pairs(cells["query"], cells["document"])
+    has_ranks = False
     if "rank" in cells:
-        warn_of_ranks(argument, cells, names)
+        has_ranks = held_against_ranks(argument, cells, names)
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
-    return columns_of_rows(argument, cells, names, chosen, "a table", others)
+    side = columns_of_rows(argument, cells, names, chosen, "a table", others)
+    if system_of_rows is not None:  # after the error of a document that several systems list
+        warn_of_systems(argument, systems, system_of_rows)
+    return side._replace(has_ranks=has_ranks)
 
 
-def warn_of_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> None:
-    """Warn of scores that are equal beside ranks, or in another order, in the first rows."""
-    heads = {role: in_python(column[:FIRST_ROWS]) for role, column in cells.items()}
+def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
+    """Warn of scores that are equal beside ranks, or in another order, in the first rows.
+
+    Return whether the ranks tell an order: they are not all equal.
+    """
+    heads = {role: in_python(column[:ROWS_LOOKED_AT]) for role, column in cells.items()}
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
         warn(f"{argument}: {problem}")
+    return tell_order(ranks)
 
 
 def as_python(cell: Any) -> Any:
@@ -9016,10 +9155,16 @@ def objects_by_id(
         cells = reader.rows(reader.within(objects))
         if queries is not None:
             cells = {"query": list(queries), **cells}
+        has_ranks = False
         if reader.ranks is not None and "score" in cells and not reader.wrapper:
-            warn_of_ranks(argument, {**cells, "rank": values_at(objects, reader.ranks)}, names)
+            ranked = {**cells, "rank": values_at(objects, reader.ranks)}
+            has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
-        return columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+        columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+        if reader.systems is not None:
+            ends = [*objects[:ROWS_LOOKED_AT], *objects[-1:]]
+            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
+        return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
     return ById(
@@ -9410,8 +9555,7 @@ class RowReader:
             self._note("lists of pairs", not self.names.has_no_value)
             return self._of_pairs(query, row)
         self._note("lists of ids", False)
-        ids = without_filling(row) if self.names.kind == "run" else row
-        return documents_of_query(ids, None, self.names)
+        return documents_of_query(without_filling(row), None, self.names)
 
     def _note(self, form: str, has_values: bool) -> None:
         """Remember what held the documents of a query."""
@@ -9439,7 +9583,7 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     [7, 3]
     """
     count = len(ids)
-    # FAISS fills up a list with -1 where it found fewer documents.
+    # FAISS fills up a list with -1 where it found fewer documents, as others pad labels.
     while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
         count -= 1
     return ids[:count]
@@ -9959,8 +10103,8 @@ def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-# Forms of which the order, or the ranks, were held against the scores where they were read.
-HELD_AGAINST_RANKS = ("lists of", "objects, a query", "TREC")
+# Forms whose documents are in an order, which was held against their scores.
+ORDERED_FORMS = ("lists of hits", "lists of pairs", "objects, a query")
 
 
 class Inputs(NamedTuple):
@@ -10003,7 +10147,7 @@ class Inputs(NamedTuple):
 
     def settled(
         self,
-        score_order: str = "descending",
+        score_order: str | None = None,
         labels: Labels | None = None,
         keep: str | None = None,
     ) -> "Inputs":
@@ -10015,8 +10159,8 @@ class Inputs(NamedTuple):
         if kind == "mappings":
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
             inputs = self._replace(**sides)
-            if score_order == "descending":
-                _check_ranks("predictions", None, inputs)
+            if score_order is None:
+                _check_ranks("predictions", None, inputs, standard_names("run"))
             return inputs
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
@@ -10055,7 +10199,7 @@ def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
 def settled_systems(
     runs: Mapping[str, Any],
     inputs: Inputs,
-    score_orders: Iterable[str],
+    score_orders: Iterable[str | None],
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
@@ -10099,33 +10243,55 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] == "descending" and not isinstance(given[run], ById):  # looked at before
-            _check_ranks(run, name_of_column(given[run]), system)
+        if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
+            _check_ranks(run, name_of_column(given[run]), system, names[run])
         systems.append(system)
     return systems
 
 
-def _check_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None:
     """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
 
-    Warn of scores by ids that count in the order of the documents.
+    Warn of scores that rise in the order of the documents, if nobody said which is best.
     """
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-    elif has_ids(run) and not run.form.startswith(HELD_AGAINST_RANKS):
-        if _first_score(run) in (0, 1):  # before all rows are put into the order of queries
-            warn_of_counted_scores(argument, _scores_by_query(argument, inputs))
+    if names.is_order_given or _is_held_against_ranks(run, names):
+        return
+    if isinstance(run, ById):
+        warn_of_rising_scores(argument, (row.values() for row in run.queries.values()))
+        return
+    with suppress(TypeError, ValueError, OverflowError):  # another error says what is no number
+        if _rise_first(run, inputs.query_ids):
+            # Only now, since it takes long to put all rows into the order of queries.
+            warn_of_rising_scores(argument, _scores_by_query(argument, inputs))
 
 
-def _first_score(run: ById | Columns) -> Any:
-    """Return the score of the first document; None if there is none, or it is no number."""
+def _is_held_against_ranks(run: Any, names: Names) -> bool:
+    """Return whether the order of documents was held against their scores where they were read."""
+    if isinstance(run, Columns) and run.has_ranks:
+        return True
+    if not has_ids(run) or names.name("score") is not None:
+        return False
+    return any(form in run.form for form in ORDERED_FORMS)
+
+
+def _rise_first(run: Any, query_ids: Any) -> bool:
+    """Return whether the scores of rows rise in the first ones, as those of few runs do."""
     if isinstance(run, Columns):
-        return run.value[0] if len(run.value) else None
-    first = next(chain.from_iterable(row.values() for row in run.queries.values()), None)
-    return first if isinstance(first, Real) else None
+        query_ids, scores = run.query, run.value
+    elif query_ids is None or are_lists(run):
+        return False  # by position, where no order is that of the documents
+    elif len(query_ids) != len(run):
+        return False
+    else:
+        scores = run
+    return rise_in_first_rows(
+        in_python(query_ids[:ROWS_LOOKED_AT]), in_python(scores[:ROWS_LOOKED_AT])
+    )
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
@@ -10227,8 +10393,8 @@ def read(
     lists of them and to change the type or the order of scores.
     """
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
-    order = how.get("score_order", "descending")
-    return align(inputs.settled(order, how.get("labels"), how.get("keep")), **how)
+    settings = {name: how.get(name) for name in ("score_order", "labels", "keep")}
+    return align(inputs.settled(**settings), **how)
 
 
 def align(
@@ -10239,12 +10405,13 @@ def align(
     judged_only: bool = False,
     by_docid: bool = False,
     score_dtype: str = "given",
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    score_order = score_order or "descending"
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
@@ -11064,6 +11231,10 @@ class FilePart(NamedTuple):
     fields: Mapping[str, str] = {}  # the fields by role
     others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
+    has_ranks: bool = False  # whether scores were held against ranks beside them
+    # the column that tells the system of each row, and what some rows have there
+    system: str = ""
+    systems: Sequence[Any] = ()
 
 
 def parts_in_threads(
@@ -11262,6 +11433,9 @@ def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
 
 # ndcg/files/json.py: Read JSON and JSON Lines: objects, mappings of queries, lists of ids and of hits, and records.
 
+FIRST_RECORDS = 100  # which tell the systems of records, beside the last one of each part
+
+
 def from_json(
     stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
@@ -11436,13 +11610,26 @@ class ValueReader:
             notice=reader.lists.warning,
         )
 
+    def _with_systems(self, part: FilePart, objects: Sequence[Any]) -> FilePart:
+        """Return a part of records with the systems of the first ones and of the last one."""
+        if self.records is None or self.records.systems is None:
+            return part
+        keys = self.records.systems
+        ends = [*objects[:LOOKED_AT], *objects[-1:]]
+        return part._replace(system=keys[-1], systems=values_at(ends, keys))
+
     # Lines
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines."""
         plain = self._plain_records(text)
         if plain is not None:
-            return self._described(plain)
+            part = self._described(plain)
+            if self.records is None or self.records.systems is None:
+                return part
+            lines = text.removesuffix(b"\n").split(b"\n")
+            ends = [*lines[:FIRST_RECORDS], lines[-1]]
+            return self._with_systems(part, list(map(json.loads, ends)))
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
         for number, line in enumerate(lines):
@@ -11517,7 +11704,7 @@ class ValueReader:
         part = part_of_cells(cells, [*numbers, number], span, self.names)
         if not part.problem:
             part = part._replace(problem=problem)
-        return self._described(part)
+        return self._with_systems(self._described(part), [row for _, row in rows])
 
     def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
         """Yield the rows in an object, or in all objects by their queries."""
@@ -11690,6 +11877,7 @@ class Layout(NamedTuple):
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
+    system: str = ""  # a column that is not read, and may tell the system of each row
 
     @property
     def is_trec(self) -> bool:
@@ -11738,7 +11926,9 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+RUN = Layout(
+    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), system="tag"
+)
 QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
@@ -11747,7 +11937,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
 SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True, system=""),
     "qrels": PLAIN_QRELS._replace(is_letor=True),
 }
 
@@ -11858,7 +12048,8 @@ def _named_layout(
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+    system = column_of_systems(names, chosen.values(), request.names) or ""
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen, system=system)
 
 
 def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
@@ -11879,8 +12070,21 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
 # The first rows
 
 
-def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> str:
+def systems_in(lines: Sequence[bytes], layout: Layout) -> list[str]:
+    """Return the systems of some rows, in the order of the lines."""
+    if not layout.system:
+        return []
+    at = layout.names.index(layout.system)
+    if layout.is_trec:
+        rows = _rows_of_trec(lines, layout)
+        return [row[at].decode("utf-8", "replace") for row in rows]
+    return [cell for (cell,) in cells_in(lines, layout.delimiter, [at])]
+
+
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
     """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Return as well whether ranks tell an order, against which the scores were held.
 
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
@@ -11888,21 +12092,27 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> s
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        return _ranks_of_trec(rows, request.names.ascending)
+        return _held_against_ranks(*_ranks_of_trec(rows), request)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
-        return ""
+        return "", False
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
-        return ""
+        return "", False
     columns = [layout.fields["query"], layout.fields["score"], rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
-        return ""
-    queries, scores, ranks = zip(*cells, strict=True)
-    ascending = request.names.ascending
-    return beside_ranks(queries, map(as_number, scores), map(as_number, ranks), ascending)
+        return "", False
+    queries, *numbers = zip(*cells, strict=True)
+    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    return _held_against_ranks(queries, scores, ranks, request)
+
+
+def _held_against_ranks(
+    queries: Sequence[Any], scores: Sequence[Any], ranks: Sequence[Any], request: ReadRequest
+) -> tuple[str, bool]:
+    return beside_ranks(queries, scores, ranks, request.names.ascending), tell_order(ranks)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
@@ -11922,15 +12132,17 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             raise ValueError(f"{problem}; replace the spaces in ids")
 
 
-def _ranks_of_trec(rows: Sequence[Sequence[bytes]], ascending: bool) -> str:
-    """Return what a warning says about the scores of a run beside its ranks; empty for nothing."""
+def _ranks_of_trec(
+    rows: Sequence[Sequence[bytes]],
+) -> tuple[list[str], list[float], list[float]]:
+    """Return the queries, scores and ranks of the rows in which both are numbers."""
     queries, scores, ranks = [], [], []
     for row in rows:
         if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
             queries.append(row[0].decode("utf-8", "replace"))
             scores.append(float(row[4]))
             ranks.append(float(row[3]))
-    return beside_ranks(queries, scores, ranks, ascending)
+    return queries, scores, ranks
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
@@ -11959,6 +12171,7 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
 
 SAMPLE = 100  # lines
+FIRST_ROWS = 20  # which tell the systems of a run, beside the last row of each part
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
@@ -11980,14 +12193,17 @@ def from_lines(
     layout = layouts[0]
     head = b""
     before = 1  # lines are counted from 1
-    notice = ""
+    notice, has_ranks = "", False
+    systems: list[str] = []
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice = notice_of(lines, layout, request)
+            notice, has_ranks = notice_of(lines, layout, request)
+            first_rows = lines if layout.is_trec else lines[1:]
+            systems = systems_in(first_rows[:FIRST_ROWS], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -12004,7 +12220,8 @@ def from_lines(
         elif len(head) >= CHUNK:
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
-    begin = FilePart(ROWS.empty_table(), before, notice=notice)
+    begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
+    begin = begin._replace(system=layout.system, systems=systems)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
@@ -12038,6 +12255,9 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
+    if layout.system:
+        last = text.rfind(b"\n", 0, -1) + 1
+        part = part._replace(systems=systems_in([text[last:].removesuffix(b"\n")], layout))
     has_values = len(layout.at) > 2
     return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 
@@ -12316,6 +12536,7 @@ def _is_utf_8(text: str) -> bool:
 # ndcg/files/tables.py: Read tables in files: Parquet, Arrow, and folders of Parquet files.
 
 BATCH = 1 << 16  # rows that are read at a time
+ROWS_OF_A_BATCH = 1 << 6  # rows of each batch that tell the systems, beside the last one
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 TYPES_OF_NUMBERS = (
     pa.types.is_integer,
@@ -12346,10 +12567,13 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
+    system = None
+    if limits.uncompressed is None:  # a column that is not read has no limit
+        system = column_of_systems(source.schema.names, names, request.names)
     if source.checked is not None:
         source = source.checked(names)
     uncompressed = 0
-    for batch in source.batches(names):
+    for batch in source.batches(names if system is None else [*names, system]):
         batch.validate(full=True)
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
@@ -12357,6 +12581,9 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
+        if system is not None:
+            cells = [*batch[system][:ROWS_OF_A_BATCH].to_pylist(), *batch[system][-1:].to_pylist()]
+            part = part._replace(system=system, systems=cells)
         yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
 
@@ -12577,7 +12804,7 @@ def read_columns(
     kind: str,
     limits: Limits = NO_LIMITS,
     fields: Any = None,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
     format: str | None = None,  # noqa: A002 - the name of the argument of `read_run`
@@ -12630,6 +12857,10 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
+    name = next((part.system for part in parts if part.system), "")
+    several = several_systems(name, chain.from_iterable(part.systems for part in parts))
+    if several:
+        warn(f"{path}: {several}")
     return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 
@@ -12647,6 +12878,7 @@ def _described(
         are_rows=counts["document"] > 0,
         form="",
         fields={},
+        has_ranks=any(part.has_ranks for part in parts),
     )
     for part in parts:
         if part.form:  # the part before the first row has none
@@ -12657,7 +12889,7 @@ def _described(
 def read_run(
     path: str | os.PathLike[str],
     limits: Limits = NO_LIMITS,
-    score_order: str = "descending",
+    score_order: str | None = None,
     *,
     duplicates: str = "raise",
     ties: str | None = None,
@@ -12902,7 +13134,7 @@ def _place(parts: list[FilePart], unit: str) -> Callable[[int], str]:
 
 def from_files(
     inputs: Inputs,
-    score_order: str = "descending",
+    score_order: str | None = None,
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Inputs:
@@ -12932,7 +13164,7 @@ def from_files(
 def from_file(
     argument: str,
     side: Any,
-    score_order: str = "descending",
+    score_order: str | None = None,
     fields: Any = None,
     labels: Labels | None = None,
     keep: str | None = None,
@@ -27564,7 +27796,9 @@ def compare(
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
     score_order = options.get("score_order")
+    given_orders: Mapping[str, Any] = {}
     if isinstance(score_order, Mapping):
+        given_orders = score_order
         parsed = Options.of_method(compare, k, {**options, "score_order": None})
         names = system_names(systems, baseline)
         orders = _orders(score_order, names)
@@ -27581,7 +27815,10 @@ def compare(
     inputs = Inputs(**arguments)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     same_queries = options.get("missing") is None and parsed.missing == "empty"
-    options_by_system = {name: replace(parsed, score_order=order) for name, order in orders.items()}
+    options_by_system = {}
+    for name, order in orders.items():
+        is_given = parsed.is_order_given or name in given_orders
+        options_by_system[name] = replace(parsed, score_order=order, is_order_given=is_given)
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
@@ -27674,7 +27911,7 @@ def _columns_of_systems(
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
-    orders = [options[name].score_order for name in runs]
+    orders = [options[name].given_order for name in runs]
     sides = {}
     for (name, run), order in zip(runs.items(), orders, strict=True):
         argument = _statistics_comparing_argument(name)

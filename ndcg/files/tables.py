@@ -24,7 +24,7 @@ from .json import ValueReader
 from .parts import FilePart, ReadRequest, checked_part, floats, id_table, numerals
 
 BATCH = 1 << 16  # rows that are read at a time
-FIRST_ROWS = 1 << 6  # rows of each batch that tell the systems, beside the last one
+ROWS_OF_A_BATCH = 1 << 6  # rows of each batch that tell the systems, beside the last one
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 TYPES_OF_NUMBERS = (
     pa.types.is_integer,
@@ -70,7 +70,7 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
         if system is not None:
-            cells = [*batch[system][:FIRST_ROWS].to_pylist(), *batch[system][-1:].to_pylist()]
+            cells = [*batch[system][:ROWS_OF_A_BATCH].to_pylist(), *batch[system][-1:].to_pylist()]
             part = part._replace(system=system, systems=cells)
         yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
