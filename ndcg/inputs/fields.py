@@ -67,7 +67,8 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
-# Columns that tell which system retrieved a document, in the spelling of `plain_name`.
+# Columns that tell which system retrieved a document, in the spelling of `plain_name`; no "model",
+# which products have too.
 SYSTEMS = {
     "system",
     "systemid",
@@ -77,7 +78,6 @@ SYSTEMS = {
     "runname",
     "runtag",
     "tag",
-    "model",
 }
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE

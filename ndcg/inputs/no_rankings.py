@@ -323,7 +323,8 @@ def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
-    Scores may be in any order if `fields` names them, or if `score_order` says which is best.
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best, but
+    for the opposite of "ascending".
     """
     scores = _real_numbers(values)
     places = _real_numbers(list(map(as_number, ranks)))
@@ -339,9 +340,16 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
         if len(places) == len(scores) and _contradict(scores, places, names.ascending):
             return other_order(names.ascending)
         return ""
-    if names.is_order_given or names.name("score") is not None:
+    if names.name("score") is not None:
+        return ""
+    # A similarity is listed highest first, and is not best where it is lowest.
+    is_similarity = names.ascending and list(scores) == best_first[::-1]
+    if names.is_order_given and not is_similarity:
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
+    if names.ascending:
+        highest = f"if the highest score is best, {mark('score_order', 'descending')}"
+        return f"{problem}; {order}; {highest}"
     lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
     return f"{problem}; {order}; {lowest}; {highest_first()}"

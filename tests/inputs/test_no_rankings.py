@@ -269,6 +269,16 @@ def test_hits_may_be_in_any_order_if_the_call_says_which_score_is_best(
     compute(predictions=HITS[source](hits, tmp_path / "run.json"), references=QRELS, **said)
 
 
+@pytest.mark.parametrize("source", HITS)
+def test_a_similarity_that_is_called_best_where_it_is_lowest_gets_a_warning(
+    tmp_path: Path, source: str
+) -> None:
+    hits = [{"id": f"d{at}", "similarity": score} for at, score in enumerate((0.9, 0.5, 0.1))]
+    run = HITS[source](hits, tmp_path / "run.json")
+    with pytest.warns(UserWarning, match="if the highest score is best"):
+        compute(predictions=run, references=QRELS, score_order="ascending")
+
+
 Run = dict[str, dict[str, Any]]
 
 
