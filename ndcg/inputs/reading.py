@@ -223,7 +223,8 @@ def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None
     if isinstance(run, ById):
         warn_of_rising_scores(argument, (row.values() for row in run.queries.values()))
         return
-    with suppress(TypeError, ValueError, OverflowError):  # another error says what is no number
+    # Another error says what is no number or no id; a time in an unknown zone is a KeyError.
+    with suppress(TypeError, ValueError, OverflowError, KeyError):
         if _rise_first(run, inputs.query_ids):
             # Only now, since it takes long to put all rows into the order of queries.
             warn_of_rising_scores(argument, _scores_by_query(argument, inputs))
@@ -241,16 +242,14 @@ def _is_held_against_ranks(run: Any, names: Names) -> bool:
 def _rise_first(run: Any, query_ids: Any) -> bool:
     """Return whether the scores of rows rise in the first ones, as those of few runs do."""
     if isinstance(run, Columns):
-        query_ids, scores = run.query, run.value
+        queries, scores = run.query[:ROWS_LOOKED_AT], run.value
     elif query_ids is None or are_lists(run):
         return False  # by position, where no order is that of the documents
     elif len(query_ids) != len(run):
         return False
     else:
-        scores = run
-    return rise_in_first_rows(
-        in_python(query_ids[:ROWS_LOOKED_AT]), in_python(scores[:ROWS_LOOKED_AT])
-    )
+        queries, scores = read_ids("query_ids", query_ids[:ROWS_LOOKED_AT]).codes, run
+    return rise_in_first_rows(queries.tolist(), in_python(scores[:ROWS_LOOKED_AT]))
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
