@@ -6991,8 +6991,8 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     if names.name("score") is not None:
         return ""
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_similarity = names.ascending and list(scores) == best_first[::-1]
-    if names.is_order_given and not is_similarity:
+    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
