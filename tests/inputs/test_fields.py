@@ -862,3 +862,12 @@ def test_fields_beside_data_are_refused() -> None:
             query_ids="query",
             fields={"score": "score"},
         )
+
+
+@pytest.mark.parametrize(
+    ("argument", "role"), [("predictions", "score"), ("references", "relevance")]
+)
+def test_a_value_that_fields_names_and_no_hit_has_is_asked_about(argument: str, role: str) -> None:
+    run = {"q": [{"id": "a", "score": 0.5}]}
+    judged = {"q": [{"id": "a", "label": 1}]}
+    assert refused(run, judged, fields={role: "sim"}).argument == argument
