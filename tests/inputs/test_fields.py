@@ -871,3 +871,9 @@ def test_a_value_that_fields_names_and_no_hit_has_is_asked_about(argument: str, 
     run = {"q": [{"id": "a", "score": 0.5}]}
     judged = {"q": [{"id": "a", "label": 1}]}
     assert refused(run, judged, fields={role: "sim"}).argument == argument
+
+
+def test_a_field_of_a_later_hit_of_a_later_object_is_listed() -> None:
+    first = {"query_id": "p", "hits": [{"name": "a", "sim": 0.5}]}
+    second = {"query_id": "q", "hits": [*first["hits"], {"name": "b", "meta": {"key": "z"}}]}
+    assert "'hits.meta.key' ('z')" in refused([first, second], {"q": {"z": 1}}).fields

@@ -153,3 +153,9 @@ def test_documents_with_equal_scores_have_one_order_by_docid(ids: list[Any]) -> 
             assert compute(**inputs, exclude=exclude, ties="docid") == pytest.approx(
                 by_position(expected)
             )
+
+
+def test_an_id_with_spaces_and_digits_is_one_id_if_no_part_is_known() -> None:
+    rows = {"query_id": ["q", "q"], "doc_id": ["1984 2001", "7"], "score": [0.9, 0.5]}
+    (value,) = compute(predictions=pd.DataFrame(rows), references={"q": {"7": 1}}).values()
+    assert value == pytest.approx(1 / math.log2(3))
