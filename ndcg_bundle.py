@@ -6866,7 +6866,7 @@ def _rise(scores: Sequence[Any]) -> bool:
 
 
 def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
-    """Return whether no score is below that of the row before of its query."""
+    """Return whether each score is above the score of its query's row before."""
     last: dict[Any, Any] = {}
     for query, score in zip(queries, scores, strict=False):
         if not isinstance(score, Real):
@@ -6971,8 +6971,8 @@ def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
 def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
     """Return what a warning says about hits whose order and values disagree; empty if they agree.
 
-    Scores may be in any order if `fields` names them, or if `score_order` says which is best, but
-    for the opposite of "ascending".
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
+    "ascending", scores that fall from hit to hit are still doubtful.
     """
     scores = _real_numbers(values)
     places = _real_numbers(list(map(as_number, ranks)))
@@ -6997,7 +6997,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     problem = "the scores rank its hits in another order than they are in, and the scores count"
     order = f"if the order counts, give {mark('fields', {'score': None})}"
     if names.ascending:
-        highest = f"if the highest score is best, {mark('score_order', 'descending')}"
+        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
         return f"{problem}; {order}; {highest}"
     lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
     return f"{problem}; {order}; {lowest}; {highest_first()}"
