@@ -4992,18 +4992,6 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
-# Columns that tell which system retrieved a document, in the spelling of `plain_name`; no "model",
-# which products have too.
-SYSTEMS = {
-    "system",
-    "systemid",
-    "systemname",
-    "run",
-    "runid",
-    "runname",
-    "runtag",
-    "tag",
-}
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
@@ -5126,15 +5114,6 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     call = mark("fields", {"relevance": "..."})
     listed = brief(map(shown, others), ", ")
     return f"the relevance is {shown(name)}, and {call} names another of {listed}"
-
-
-def column_of_systems(columns: Iterable[Any], chosen: Iterable[Any], names: "Names") -> Any:
-    """Return a column of a run that is not read, and may tell the system of each row; or None."""
-    if names.kind != "run":
-        return None
-    taken = list(chosen)
-    unread = [name for name in columns if plain_name(name) in SYSTEMS and name not in taken]
-    return next(iter(unread), None)
 
 
 # The argument `fields`
@@ -6882,18 +6861,6 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-# Rows of several systems
-
-
-def several_systems(name: Any, values: Iterable[Any]) -> str:
-    """Return what a warning says about rows of several systems, by their names; empty for one."""
-    systems = [value for value in dict.fromkeys(values) if isinstance(value, (str, int))]
-    if len(systems) < 2:
-        return ""
-    examples = " and ".join(map(shown, systems[:2]))
-    return f"the rows are of several systems, {name!r} is {examples}; give one system at a time"
-
-
 # Scores beside ranks
 
 
@@ -7922,227 +7889,6 @@ def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
     return [value_at(value, keys) for value in objects]
 
 
-# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
-
-HINT = (
-    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
-    "Dataset, a dict of columns, or records"
-)
-
-
-class Frame(NamedTuple):
-    """The columns of a table."""
-
-    names: list[Any]
-    # a function that returns columns, by their names, whose rows match
-    read: Callable[[Collection[Any]], list[Any]]
-    # a function that returns the first rows of some columns, without reading all
-    head: Callable[[Collection[Any]], list[Any]]
-
-
-def frame_of(argument: str, value: Any) -> Frame | None:
-    """Return the columns of a value; None if it has none with names.
-
-    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
-    >>> frame.names, frame.read(["docno"])
-    (['qid', 'docno'], [['d']])
-
-    Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
-    """
-    _refuse_splits(argument, value)
-    if isinstance(value, (list, tuple)):
-        return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
-        return _lazy_frame(value)
-    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
-        value = pa.Table.from_struct_array(value)
-    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if has_schema and hasattr(value, "to_table"):
-        return _dataset_of_files(value)
-    names = _names_of(value)
-    if names is None:
-        return None
-    if is_database_query(value):
-        return _frame_of_query(value, names)
-    if not hasattr(value, "__len__"):
-        problem = f"{type(value).__name__} has no rows that can be counted"
-        raise ValueError(f"{argument}: {problem}; {HINT}")
-    read = partial(_inputs_frame_columns, value)
-    return Frame(names, read, read)
-
-
-def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for a table for each split of a Dataset."""
-    kind = type(value).__name__
-    if kind in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, value))
-        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
-
-
-def _lazy_frame(value: Any) -> Frame:
-    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
-
-    return Frame(value.collect_schema().names(), read, head)
-
-
-def _dataset_of_files(value: Any) -> Frame:
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
-
-    return Frame(value.schema.names, read, head)
-
-
-def _frame_of_query(value: Any, names: list[Any]) -> Frame:
-    """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(run(), names)
-
-    return Frame(names, read, read)
-
-
-def _names_of(value: Any) -> list[Any] | None:
-    """Return the names of columns; None for a value that has none."""
-    if isinstance(value, Mapping):
-        return list(value)
-    if isinstance(value, pa.RecordBatchReader):
-        return list(value.schema.names)
-    if isinstance(value, np.ndarray):
-        names = value.dtype.names
-        return None if names is None else list(names)
-    names = names_of_columns(value)
-    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
-        return []
-    return names
-
-
-def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
-    return [table[name] for name in names]
-
-
-def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
-    """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if len(records) == 0 or not is_object(records[0]):
-        return None
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return [_field_of_records(argument, records, name) for name in names]
-
-    return Frame(list(fields_of(records[0])), read, read)
-
-
-def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
-    if set(map(type, records)) == {dict}:
-        with suppress(KeyError):
-            return [record[name] for record in records]
-    column = []
-    for row, record in enumerate(records):
-        fields = fields_of(record) if is_object(record) else {}
-        if name not in fields:
-            has = shown(list(fields) or record)
-            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
-            raise InputError(problem, argument)
-        column.append(fields[name])
-    return column
-
-
-def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
-    """Return arguments, with names of columns replaced by the columns of a DataFrame.
-
-    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
-    is its name in messages.
-    """
-    if data is None:
-        return list(arguments.values())
-    if is_spark(data):
-        problem = f"{called}: only compute scores a Spark DataFrame"
-        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
-    frame = frame_of(called, listed(data))
-    if frame is None:
-        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
-        raise ValueError(f"{problem}; {HINT}")
-    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    _check_names(called, names, frame.names)
-    used = [name for name in frame.names if name in names.values()]
-    systems = column_of_systems(frame.names, used, standard_names("run"))
-    read = frame.read(used if systems is None else [*used, systems])
-    if systems is not None:
-        warn_of_systems(called, systems, read.pop())
-    columns = dict(zip(used, map(_with_name, read, used), strict=True))
-    values = {argument: columns[name] for argument, name in names.items()}
-    return list({**arguments, **values}.values())
-
-
-def warn_of_systems(argument: str, name: Any, column: Any) -> None:
-    """Warn of rows of several systems, which the first rows or the last one tell."""
-    values: list[Any] = []
-    with suppress(Exception):  # a column that is not read may hold anything
-        column = plain(str(name), column)
-        values = [*in_python(column[:ROWS_LOOKED_AT]), *in_python(column[-1:])]
-    with suppress(TypeError):  # cells that are lists
-        problem = several_systems(name, values)
-        if problem:
-            warn(f"{argument}: {problem}")
-
-
-def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
-    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
-    missing = {argument: name for argument, name in names.items() if name not in columns}
-    if missing:
-        noun = "column" if len(missing) == 1 else "columns"
-        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
-        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
-    for argument, name in names.items():
-        if columns.count(name) > 1:
-            problem = f"{called} has several columns {shown(name)}; give them names of their own"
-            raise InputError(problem, argument)
-    if not names:
-        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
-        hint = "give predictions and references as their names, which must be text"
-        raise ValueError(f"{problem}; {hint}")
-
-
-def _resembling(names: Iterable[str], columns: list[Any]) -> str:
-    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
-    texts = [column for column in columns if isinstance(column, str)]
-    near = [nearest(name, texts) for name in names]
-    if not any(near):
-        return ""
-    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
-    return f"; did you mean {quoted}?"
-
-
-def _with_name(column: Any, name: str) -> Any:
-    """Return a column; one whose lowest value may be the best with its name, in a table."""
-    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
-    if not says_so or name_of_column(column) == name:
-        return column
-    with suppress(pa.ArrowException, ValueError):
-        return pa.table({name: plain(name, column)})
-    return column
-
-
-def _listed(columns: list[Any]) -> str:
-    """Return the first names of columns, as many as fit into a message."""
-    names = ", ".join(map(shown, columns[:20]))
-    if len(columns) > 20:
-        names += f" and {len(columns) - 20} more"
-    return names
-
-
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
@@ -8670,7 +8416,6 @@ class ObjectReader:
         paths: the keys of the fields that are read, by their paths.
         are_rows: whether each object is a row with one document.
         ranks: the keys of the ranks beside the documents; None if there are none.
-        systems: the keys of what may tell the system of each row; None if there is nothing.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
     """
@@ -8705,12 +8450,6 @@ class ObjectReader:
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         self.ranks = _path_of_ranks(beside, names)
-        self.systems: Keys | None = None
-        if self.are_rows and not self.wrapper:
-            unread = {keys[-1]: keys for keys in (field.keys for field in beside)}
-            for keys in self.paths.values():
-                unread.pop(keys[-1], None)
-            self.systems = unread.get(column_of_systems(unread, (), names))
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"
@@ -8866,6 +8605,211 @@ def _flat(values: Any) -> Iterator[Any]:
         yield values
 
 
+# ndcg/inputs/frame.py: Read whatever has columns with names: DataFrames, tables, Datasets, dicts of columns, records.
+
+HINT = (
+    "give a pandas, Polars or Spark DataFrame, an Arrow table, a DuckDB relation, a Hugging Face "
+    "Dataset, a dict of columns, or records"
+)
+
+
+class Frame(NamedTuple):
+    """The columns of a table."""
+
+    names: list[Any]
+    # a function that returns columns, by their names, whose rows match
+    read: Callable[[Collection[Any]], list[Any]]
+    # a function that returns the first rows of some columns, without reading all
+    head: Callable[[Collection[Any]], list[Any]]
+
+
+def frame_of(argument: str, value: Any) -> Frame | None:
+    """Return the columns of a value; None if it has none with names.
+
+    >>> frame = frame_of("data", [{"qid": "q", "docno": "d"}])
+    >>> frame.names, frame.read(["docno"])
+    (['qid', 'docno'], [['d']])
+
+    Raises:
+        ValueError: it is a table for each split, or its rows cannot be counted.
+    """
+    _refuse_splits(argument, value)
+    if isinstance(value, (list, tuple)):
+        return _frame_of_records(argument, value)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+        return _lazy_frame(value)
+    if isinstance(value, ARROW) and pa.types.is_struct(value.type):
+        value = pa.Table.from_struct_array(value)
+    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
+    if has_schema and hasattr(value, "to_table"):
+        return _dataset_of_files(value)
+    names = _names_of(value)
+    if names is None:
+        return None
+    if is_database_query(value):
+        return _frame_of_query(value, names)
+    if not hasattr(value, "__len__"):
+        problem = f"{type(value).__name__} has no rows that can be counted"
+        raise ValueError(f"{argument}: {problem}; {HINT}")
+    read = partial(_inputs_frame_columns, value)
+    return Frame(names, read, read)
+
+
+def _refuse_splits(argument: str, value: Any) -> None:
+    """Raise an error for a table for each split of a Dataset."""
+    kind = type(value).__name__
+    if kind in ("DatasetDict", "IterableDatasetDict"):
+        splits = ", ".join(map(shown, value))
+        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
+        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
+
+
+def _lazy_frame(value: Any) -> Frame:
+    """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
+
+    return Frame(value.collect_schema().names(), read, head)
+
+
+def _dataset_of_files(value: Any) -> Frame:
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
+
+    def head(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
+
+    return Frame(value.schema.names, read, head)
+
+
+def _frame_of_query(value: Any, names: list[Any]) -> Frame:
+    """Return the columns of a database query, which runs once for all that are read."""
+    run = cache(partial(pa.table, value))
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return _inputs_frame_columns(run(), names)
+
+    return Frame(names, read, read)
+
+
+def _names_of(value: Any) -> list[Any] | None:
+    """Return the names of columns; None for a value that has none."""
+    if isinstance(value, Mapping):
+        return list(value)
+    if isinstance(value, pa.RecordBatchReader):
+        return list(value.schema.names)
+    if isinstance(value, np.ndarray):
+        names = value.dtype.names
+        return None if names is None else list(names)
+    names = names_of_columns(value)
+    if names is None and hasattr(value, "column_names"):  # a Dataset that tells no names
+        return []
+    return names
+
+
+def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
+    return [table[name] for name in names]
+
+
+def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
+    """Return the fields of records, a list of objects, as columns; None for other lists."""
+    if len(records) == 0 or not is_object(records[0]):
+        return None
+
+    def read(names: Collection[Any]) -> list[Any]:
+        return [_field_of_records(argument, records, name) for name in names]
+
+    return Frame(list(fields_of(records[0])), read, read)
+
+
+def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
+    if set(map(type, records)) == {dict}:
+        with suppress(KeyError):
+            return [record[name] for record in records]
+    column = []
+    for row, record in enumerate(records):
+        fields = fields_of(record) if is_object(record) else {}
+        if name not in fields:
+            has = shown(list(fields) or record)
+            problem = f"record {row} has no {name!r}, which the first one has; it has {has}"
+            raise InputError(problem, argument)
+        column.append(fields[name])
+    return column
+
+
+def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any]:
+    """Return arguments, with names of columns replaced by the columns of a DataFrame.
+
+    Values that are not names are returned unchanged, as are all if there is no DataFrame; `called`
+    is its name in messages.
+    """
+    if data is None:
+        return list(arguments.values())
+    if is_spark(data):
+        problem = f"{called}: only compute scores a Spark DataFrame"
+        raise ValueError(f"{problem}; give its rows, {called}=frame.toArrow()")
+    frame = frame_of(called, listed(data))
+    if frame is None:
+        problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
+        raise ValueError(f"{problem}; {HINT}")
+    names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
+    _check_names(called, names, frame.names)
+    used = [name for name in frame.names if name in names.values()]
+    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
+    values = {argument: columns[name] for argument, name in names.items()}
+    return list({**arguments, **values}.values())
+
+
+def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+    """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
+    missing = {argument: name for argument, name in names.items() if name not in columns}
+    if missing:
+        noun = "column" if len(missing) == 1 else "columns"
+        lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
+        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
+        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
+    for argument, name in names.items():
+        if columns.count(name) > 1:
+            problem = f"{called} has several columns {shown(name)}; give them names of their own"
+            raise InputError(problem, argument)
+    if not names:
+        problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
+        hint = "give predictions and references as their names, which must be text"
+        raise ValueError(f"{problem}; {hint}")
+
+
+def _resembling(names: Iterable[str], columns: list[Any]) -> str:
+    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
+    texts = [column for column in columns if isinstance(column, str)]
+    near = [nearest(name, texts) for name in names]
+    if not any(near):
+        return ""
+    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
+    return f"; did you mean {quoted}?"
+
+
+def _with_name(column: Any, name: str) -> Any:
+    """Return a column; one whose lowest value may be the best with its name, in a table."""
+    says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
+    if not says_so or name_of_column(column) == name:
+        return column
+    with suppress(pa.ArrowException, ValueError):
+        return pa.table({name: plain(name, column)})
+    return column
+
+
+def _listed(columns: list[Any]) -> str:
+    """Return the first names of columns, as many as fit into a message."""
+    names = ", ".join(map(shown, columns[:20]))
+    if len(columns) > 20:
+        names += f" and {len(columns) - 20} more"
+    return names
+
+
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -8932,11 +8876,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    systems = column_of_systems(frame.names, named.values(), names)
     # All at once, since a query of a database runs for each reading.
-    read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
-    system_of_rows = None if systems is None else read.pop()
-    columns = settled(dict(zip(called.values(), read, strict=True)))
+    columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
@@ -8948,8 +8889,6 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
     side = columns_of_rows(argument, cells, names, chosen, "a table", others)
-    if system_of_rows is not None:  # after the error of a document that several systems list
-        warn_of_systems(argument, systems, system_of_rows)
     return side._replace(has_ranks=has_ranks)
 
 
@@ -9169,9 +9108,6 @@ def objects_by_id(
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-        if reader.systems is not None:
-            ends = [*objects[:ROWS_LOOKED_AT], *objects[-1:]]
-            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")
@@ -11239,9 +11175,6 @@ class FilePart(NamedTuple):
     others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
     has_ranks: bool = False  # whether scores were held against ranks beside them
-    # the column that tells the system of each row, and what some rows have there
-    system: str = ""
-    systems: Sequence[Any] = ()
 
 
 def parts_in_threads(
@@ -11440,9 +11373,6 @@ def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
 
 # ndcg/files/json.py: Read JSON and JSON Lines: objects, mappings of queries, lists of ids and of hits, and records.
 
-FIRST_RECORDS = 100  # which tell the systems of records, beside the last one of each part
-
-
 def from_json(
     stream: ByteStream, request: ReadRequest, pool: ThreadPoolExecutor
 ) -> tuple[str, Iterator[FilePart]]:
@@ -11617,26 +11547,13 @@ class ValueReader:
             notice=reader.lists.warning,
         )
 
-    def _with_systems(self, part: FilePart, objects: Sequence[Any]) -> FilePart:
-        """Return a part of records with the systems of the first ones and of the last one."""
-        if self.records is None or self.records.systems is None:
-            return part
-        keys = self.records.systems
-        ends = [*objects[:LOOKED_AT], *objects[-1:]]
-        return part._replace(system=keys[-1], systems=values_at(ends, keys))
-
     # Lines
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines."""
         plain = self._plain_records(text)
         if plain is not None:
-            part = self._described(plain)
-            if self.records is None or self.records.systems is None:
-                return part
-            lines = text.removesuffix(b"\n").split(b"\n")
-            ends = [*lines[:FIRST_RECORDS], lines[-1]]
-            return self._with_systems(part, list(map(json.loads, ends)))
+            return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
         for number, line in enumerate(lines):
@@ -11711,7 +11628,7 @@ class ValueReader:
         part = part_of_cells(cells, [*numbers, number], span, self.names)
         if not part.problem:
             part = part._replace(problem=problem)
-        return self._with_systems(self._described(part), [row for _, row in rows])
+        return self._described(part)
 
     def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
         """Yield the rows in an object, or in all objects by their queries."""
@@ -11884,7 +11801,6 @@ class Layout(NamedTuple):
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
-    system: str = ""  # a column that is not read, and may tell the system of each row
 
     @property
     def is_trec(self) -> bool:
@@ -11933,9 +11849,7 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout(
-    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), system="tag"
-)
+RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
 QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
@@ -11944,7 +11858,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
 SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True, system=""),
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
     "qrels": PLAIN_QRELS._replace(is_letor=True),
 }
 
@@ -12055,8 +11969,7 @@ def _named_layout(
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
-    system = column_of_systems(names, chosen.values(), request.names) or ""
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen, system=system)
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
 def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
@@ -12075,17 +11988,6 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
 
 
 # The first rows
-
-
-def systems_in(lines: Sequence[bytes], layout: Layout) -> list[str]:
-    """Return the systems of some rows, in the order of the lines."""
-    if not layout.system:
-        return []
-    at = layout.names.index(layout.system)
-    if layout.is_trec:
-        rows = _rows_of_trec(lines, layout)
-        return [row[at].decode("utf-8", "replace") for row in rows]
-    return [cell for (cell,) in cells_in(lines, layout.delimiter, [at])]
 
 
 def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
@@ -12178,7 +12080,6 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
 # ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
 
 SAMPLE = 100  # lines
-FIRST_ROWS = 20  # which tell the systems of a run, beside the last row of each part
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
@@ -12201,7 +12102,6 @@ def from_lines(
     head = b""
     before = 1  # lines are counted from 1
     notice, has_ranks = "", False
-    systems: list[str] = []
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
@@ -12209,8 +12109,6 @@ def from_lines(
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
-            first_rows = lines if layout.is_trec else lines[1:]
-            systems = systems_in(first_rows[:FIRST_ROWS], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -12228,7 +12126,6 @@ def from_lines(
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
-    begin = begin._replace(system=layout.system, systems=systems)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
@@ -12262,9 +12159,6 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
-    if layout.system:
-        last = text.rfind(b"\n", 0, -1) + 1
-        part = part._replace(systems=systems_in([text[last:].removesuffix(b"\n")], layout))
     has_values = len(layout.at) > 2
     return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 
@@ -12543,7 +12437,6 @@ def _is_utf_8(text: str) -> bool:
 # ndcg/files/tables.py: Read tables in files: Parquet, Arrow, and folders of Parquet files.
 
 BATCH = 1 << 16  # rows that are read at a time
-ROWS_OF_A_BATCH = 1 << 6  # rows of each batch that tell the systems, beside the last one
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 TYPES_OF_NUMBERS = (
     pa.types.is_integer,
@@ -12574,13 +12467,10 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
-    system = None
-    if limits.uncompressed is None:  # a column that is not read has no limit
-        system = column_of_systems(source.schema.names, names, request.names)
     if source.checked is not None:
         source = source.checked(names)
     uncompressed = 0
-    for batch in source.batches(names if system is None else [*names, system]):
+    for batch in source.batches(names):
         batch.validate(full=True)
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
@@ -12588,9 +12478,6 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
-        if system is not None:
-            cells = [*batch[system][:ROWS_OF_A_BATCH].to_pylist(), *batch[system][-1:].to_pylist()]
-            part = part._replace(system=system, systems=cells)
         yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
 
@@ -12864,10 +12751,6 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    name = next((part.system for part in parts if part.system), "")
-    several = several_systems(name, chain.from_iterable(part.systems for part in parts))
-    if several:
-        warn(f"{path}: {several}")
     return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..inputs.fields import Names
 from ..inputs.ids import NO_ID
 from ..inputs.object_reader import ObjectReader
-from ..inputs.objects import LOOKED_AT, values_at
+from ..inputs.objects import LOOKED_AT
 from ..inputs.sides import (
     RowReader,
     are_queries,
@@ -37,8 +37,6 @@ from .parts import (
     part_of_queries,
     parts_in_threads,
 )
-
-FIRST_RECORDS = 100  # which tell the systems of records, beside the last one of each part
 
 
 def from_json(
@@ -215,26 +213,13 @@ class ValueReader:
             notice=reader.lists.warning,
         )
 
-    def _with_systems(self, part: FilePart, objects: Sequence[Any]) -> FilePart:
-        """Return a part of records with the systems of the first ones and of the last one."""
-        if self.records is None or self.records.systems is None:
-            return part
-        keys = self.records.systems
-        ends = [*objects[:LOOKED_AT], *objects[-1:]]
-        return part._replace(system=keys[-1], systems=values_at(ends, keys))
-
     # Lines
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines."""
         plain = self._plain_records(text)
         if plain is not None:
-            part = self._described(plain)
-            if self.records is None or self.records.systems is None:
-                return part
-            lines = text.removesuffix(b"\n").split(b"\n")
-            ends = [*lines[:FIRST_RECORDS], lines[-1]]
-            return self._with_systems(part, list(map(json.loads, ends)))
+            return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
         for number, line in enumerate(lines):
@@ -309,7 +294,7 @@ class ValueReader:
         part = part_of_cells(cells, [*numbers, number], span, self.names)
         if not part.problem:
             part = part._replace(problem=problem)
-        return self._with_systems(self._described(part), [row for _, row in rows])
+        return self._described(part)
 
     def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
         """Yield the rows in an object, or in all objects by their queries."""

@@ -13,7 +13,6 @@ from ..inputs.fields import (
     Fields,
     are_names_of_fields,
     column_of_ranks,
-    column_of_systems,
     examples_of_names,
     fields_without_role,
     refuse_repeated_names,
@@ -54,7 +53,6 @@ class Layout(NamedTuple):
     at: Sequence[int]  # the columns of query, document and value
     is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
     fields: Mapping[str, str] = {}  # the columns by role, if they have names
-    system: str = ""  # a column that is not read, and may tell the system of each row
 
     @property
     def is_trec(self) -> bool:
@@ -103,9 +101,7 @@ class Layout(NamedTuple):
         return NUMBER.fullmatch(cells[self.at[2]]) is not None
 
 
-RUN = Layout(
-    "run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4), system="tag"
-)
+RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
 QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
 PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
 PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
@@ -114,7 +110,7 @@ LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
 OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
 SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
 LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True, system=""),
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
     "qrels": PLAIN_QRELS._replace(is_letor=True),
 }
 
@@ -225,8 +221,7 @@ def _named_layout(
     examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
     chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
     at = [names.index(name) for name in chosen.values()]
-    system = column_of_systems(names, chosen.values(), request.names) or ""
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen, system=system)
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
 def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
@@ -245,17 +240,6 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
 
 
 # The first rows
-
-
-def systems_in(lines: Sequence[bytes], layout: Layout) -> list[str]:
-    """Return the systems of some rows, in the order of the lines."""
-    if not layout.system:
-        return []
-    at = layout.names.index(layout.system)
-    if layout.is_trec:
-        rows = _rows_of_trec(lines, layout)
-        return [row[at].decode("utf-8", "replace") for row in rows]
-    return [cell for (cell,) in cells_in(lines, layout.delimiter, [at])]
 
 
 def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:

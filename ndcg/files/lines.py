@@ -41,7 +41,6 @@ from .layouts import (
     cells_of_trec,
     layout_of,
     notice_of,
-    systems_in,
     table_by_pandas,
 )
 from .letor import as_qrels, no_row
@@ -57,7 +56,6 @@ from .parts import (
 )
 
 SAMPLE = 100  # lines
-FIRST_ROWS = 20  # which tell the systems of a run, beside the last row of each part
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
@@ -80,7 +78,6 @@ def from_lines(
     head = b""
     before = 1  # lines are counted from 1
     notice, has_ranks = "", False
-    systems: list[str] = []
     for chunk in chunks:
         head += chunk
         first = FIRST_LINE.match(head)
@@ -88,8 +85,6 @@ def from_lines(
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
             lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
-            first_rows = lines if layout.is_trec else lines[1:]
-            systems = systems_in(first_rows[:FIRST_ROWS], layout)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
                 head = head[first.end() :]
@@ -107,7 +102,6 @@ def from_lines(
             break
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
-    begin = begin._replace(system=layout.system, systems=systems)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
 
 
@@ -141,9 +135,6 @@ def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePar
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
-    if layout.system:
-        last = text.rfind(b"\n", 0, -1) + 1
-        part = part._replace(systems=systems_in([text[last:].removesuffix(b"\n")], layout))
     has_values = len(layout.at) > 2
     return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
 

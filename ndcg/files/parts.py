@@ -50,9 +50,6 @@ class FilePart(NamedTuple):
     others: Sequence[str] = ()  # the fields that are not read
     has_values: bool = True  # whether documents have values
     has_ranks: bool = False  # whether scores were held against ranks beside them
-    # the column that tells the system of each row, and what some rows have there
-    system: str = ""
-    systems: Sequence[Any] = ()
 
 
 def parts_in_threads(

@@ -22,7 +22,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -31,7 +30,6 @@ from numpy.typing import NDArray
 
 from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
-from ..inputs.no_rankings import several_systems
 from ..inputs.tables import checked_rows, values_by_order
 from ..measure.labels import Labels
 from ..measure.messages import InputError, place_of_file, warn
@@ -108,10 +106,6 @@ def read_columns(
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
-    name = next((part.system for part in parts if part.system), "")
-    several = several_systems(name, chain.from_iterable(part.systems for part in parts))
-    if several:
-        warn(f"{path}: {several}")
     return _described(columns, parts, path, place)._replace(has_values=_have_values(parts, names))
 
 

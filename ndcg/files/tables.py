@@ -12,7 +12,6 @@ from ..inputs.columns import as_number, value_type, without_decimals
 from ..inputs.fields import (
     Fields,
     UnknownFieldError,
-    column_of_systems,
     fields_without_role,
     refuse_repeated_names,
 )
@@ -24,7 +23,6 @@ from .json import ValueReader
 from .parts import FilePart, ReadRequest, checked_part, floats, id_table, numerals
 
 BATCH = 1 << 16  # rows that are read at a time
-ROWS_OF_A_BATCH = 1 << 6  # rows of each batch that tell the systems, beside the last one
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
 TYPES_OF_NUMBERS = (
     pa.types.is_integer,
@@ -55,13 +53,10 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
-    system = None
-    if limits.uncompressed is None:  # a column that is not read has no limit
-        system = column_of_systems(source.schema.names, names, request.names)
     if source.checked is not None:
         source = source.checked(names)
     uncompressed = 0
-    for batch in source.batches(names if system is None else [*names, system]):
+    for batch in source.batches(names):
         batch.validate(full=True)
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
@@ -69,9 +64,6 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
             limits.check("uncompressed", uncompressed)
         part = _part_of_columns(cells, request)
         has_values = request.names.value in chosen
-        if system is not None:
-            cells = [*batch[system][:ROWS_OF_A_BATCH].to_pylist(), *batch[system][-1:].to_pylist()]
-            part = part._replace(system=system, systems=cells)
         yield part._replace(form="a table", fields=chosen, others=others, has_values=has_values)
 
 

@@ -67,18 +67,6 @@ LOWEST_FIRST_LISTS = ("ranks", "distances")
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
 ASKED = ("query", "topic", "question")  # what they ask
-# Columns that tell which system retrieved a document, in the spelling of `plain_name`; no "model",
-# which products have too.
-SYSTEMS = {
-    "system",
-    "systemid",
-    "systemname",
-    "run",
-    "runid",
-    "runname",
-    "runtag",
-    "tag",
-}
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
@@ -201,15 +189,6 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     call = mark("fields", {"relevance": "..."})
     listed = brief(map(shown, others), ", ")
     return f"the relevance is {shown(name)}, and {call} names another of {listed}"
-
-
-def column_of_systems(columns: Iterable[Any], chosen: Iterable[Any], names: "Names") -> Any:
-    """Return a column of a run that is not read, and may tell the system of each row; or None."""
-    if names.kind != "run":
-        return None
-    taken = list(chosen)
-    unread = [name for name in columns if plain_name(name) in SYSTEMS and name not in taken]
-    return next(iter(unread), None)
 
 
 # The argument `fields`

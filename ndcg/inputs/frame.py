@@ -11,14 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, nearest, shown, warn
-from .fields import NAMES_OF_RANKS, column_of_systems, says_lowest_first, standard_names
-from .no_rankings import several_systems
+from ..measure.messages import InputError, nearest, shown
+from .fields import NAMES_OF_RANKS, says_lowest_first
 from .objects import fields_of, is_object
 from .sources import (
     ARROW,
-    ROWS_LOOKED_AT,
-    in_python,
     is_database_query,
     is_spark,
     library_of,
@@ -180,25 +177,9 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     _check_names(called, names, frame.names)
     used = [name for name in frame.names if name in names.values()]
-    systems = column_of_systems(frame.names, used, standard_names("run"))
-    read = frame.read(used if systems is None else [*used, systems])
-    if systems is not None:
-        warn_of_systems(called, systems, read.pop())
-    columns = dict(zip(used, map(_with_name, read, used), strict=True))
+    columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
     values = {argument: columns[name] for argument, name in names.items()}
     return list({**arguments, **values}.values())
-
-
-def warn_of_systems(argument: str, name: Any, column: Any) -> None:
-    """Warn of rows of several systems, which the first rows or the last one tell."""
-    values: list[Any] = []
-    with suppress(Exception):  # a column that is not read may hold anything
-        column = plain(str(name), column)
-        values = [*in_python(column[:ROWS_LOOKED_AT]), *in_python(column[-1:])]
-    with suppress(TypeError):  # cells that are lists
-        problem = several_systems(name, values)
-        if problem:
-            warn(f"{argument}: {problem}")
 
 
 def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:

@@ -234,18 +234,6 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-# Rows of several systems
-
-
-def several_systems(name: Any, values: Iterable[Any]) -> str:
-    """Return what a warning says about rows of several systems, by their names; empty for one."""
-    systems = [value for value in dict.fromkeys(values) if isinstance(value, (str, int))]
-    if len(systems) < 2:
-        return ""
-    examples = " and ".join(map(shown, systems[:2]))
-    return f"the rows are of several systems, {name!r} is {examples}; give one system at a time"
-
-
 # Scores beside ranks
 
 

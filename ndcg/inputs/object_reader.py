@@ -6,7 +6,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, is_missing_id
-from .fields import Names, column_of_systems, plain_name
+from .fields import Names, plain_name
 from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
 from .objects import (
@@ -122,7 +122,6 @@ class ObjectReader:
         paths: the keys of the fields that are read, by their paths.
         are_rows: whether each object is a row with one document.
         ranks: the keys of the ranks beside the documents; None if there are none.
-        systems: the keys of what may tell the system of each row; None if there is nothing.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
     """
@@ -157,12 +156,6 @@ class ObjectReader:
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         self.ranks = _path_of_ranks(beside, names)
-        self.systems: Keys | None = None
-        if self.are_rows and not self.wrapper:
-            unread = {keys[-1]: keys for keys in (field.keys for field in beside)}
-            for keys in self.paths.values():
-                unread.pop(keys[-1], None)
-            self.systems = unread.get(column_of_systems(unread, (), names))
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"

@@ -32,7 +32,6 @@ from .fields import (
     refuse_lowest_first,
     spelled,
 )
-from .frame import warn_of_systems
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
@@ -40,7 +39,6 @@ from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
-    ROWS_LOOKED_AT,
     in_python,
     is_by_index,
     is_spark,
@@ -116,9 +114,6 @@ def objects_by_id(
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-        if reader.systems is not None:
-            ends = [*objects[:ROWS_LOOKED_AT], *objects[-1:]]
-            warn_of_systems(argument, reader.systems[-1], values_at(ends, reader.systems))
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
         warn(f"{argument}: {reader.lists.warning}")

@@ -21,12 +21,11 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
-    column_of_systems,
     fields_without_role,
     instead_of_relevance,
     refuse_repeated_names,
 )
-from .frame import Frame, frame_of, warn_of_systems
+from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks, tell_order
@@ -98,11 +97,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    systems = column_of_systems(frame.names, named.values(), names)
     # All at once, since a query of a database runs for each reading.
-    read = frame.read([*named.values()] if systems is None else [*named.values(), systems])
-    system_of_rows = None if systems is None else read.pop()
-    columns = settled(dict(zip(called.values(), read, strict=True)))
+    columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
         return rows_of_frame(frame)
@@ -114,8 +110,6 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         del cells["rank"]
     others = fields_without_role(frame.names, chosen)
     side = columns_of_rows(argument, cells, names, chosen, "a table", others)
-    if system_of_rows is not None:  # after the error of a document that several systems list
-        warn_of_systems(argument, systems, system_of_rows)
     return side._replace(has_ranks=has_ranks)
 
 

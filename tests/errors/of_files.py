@@ -294,12 +294,6 @@ LETOR_FILES: dict[str, Row] = {
 }
 
 WARNINGS: dict[str, Row] = {
-    "several tags": warned(
-        compute,
-        "a.run",
-        predictions=File("a.run", "q Q0 a 1 12 bm25\nq Q0 b 1 0.5 dense\n"),
-        references=QRELS,
-    ),
     "hits in another order than their scores": warned(
         compute,
         "a.jsonl",

@@ -622,14 +622,6 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
-    "rows of several systems": warned(
-        compute,
-        "predictions",
-        predictions=pa.table(
-            {"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [12, 0.5], "run": ["s", "t"]}
-        ),
-        references=QRELS,
-    ),
     "hits in another order than their scores": warned(
         compute,
         "predictions",

@@ -333,7 +333,6 @@ def check(ndcg: Metric, folder: Path, chance: random.Random, longest: int) -> bo
 
 
 @NOTHING_IN_COMMON
-@pytest.mark.filterwarnings("ignore:.*the rows are of several systems")
 def test_every_file_ends_in_the_number_of_a_slow_reader_or_in_its_error(
     ndcg: Metric, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from refusals import refusal, warning
-from sources import ROWS_IN, TABLES, as_table, save_csv, save_json, save_lines
+from sources import TABLES, as_table, save_csv, save_json, save_lines
 
 from ndcg import compute
 
@@ -390,48 +389,3 @@ def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: A
     run = {"q1": [({"id": "d1"}, 0.5), other]}
     with refusal("predictions", "query 'q1', position 1"):
         compute(predictions=run, references=QRELS)
-
-
-SYSTEMS = [
-    {"query_id": "q1", "doc_id": "b", "score": 12.5, "System Name": "bm25"},
-    {"query_id": "q1", "doc_id": "a", "score": 0.75, "System Name": "dense"},
-]
-
-
-def trec_with_tags(rows: list[dict[str, Any]], path: Path) -> str:
-    lines = [f"q1 Q0 {row['doc_id']} 1 {row['score']} {row['System Name']}\n" for row in rows]
-    path.write_text("".join(lines))
-    return str(path)
-
-
-def parquet(rows: list[dict[str, Any]], path: Path) -> str:
-    pq.write_table(pa.Table.from_pylist(rows), path)
-    return str(path)
-
-
-SYSTEMS_IN = {**ROWS_IN, "a TREC run": trec_with_tags, "Parquet": parquet}
-
-
-@pytest.mark.parametrize("source", SYSTEMS_IN)
-def test_rows_of_several_systems_get_a_warning(tmp_path: Path, source: str) -> None:
-    make = SYSTEMS_IN[source]
-    qrels = {"q1": {"a": 1}}
-    with pytest.warns(UserWarning, match="is 'bm25' and 'dense'; give one system") as caught:
-        compute(predictions=make(SYSTEMS, tmp_path / "run"), references=qrels)
-    assert len(caught) == 1
-    alike = [{**row, "System Name": "dense"} for row in SYSTEMS]
-    compute(predictions=make(alike, tmp_path / "alike"), references=qrels)
-    relevant = [{**row, "relevance": 1} for row in SYSTEMS]
-    if source != "a TREC run":  # judgments may be of several models
-        del relevant[0]["score"], relevant[1]["score"]
-        compute(predictions={"q1": ["a"]}, references=make(relevant, tmp_path / "qrels"))
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_one_table_of_several_systems_gets_a_warning(tmp_path: Path, table: str) -> None:
-    rows = [{**row, "label": label} for label, row in enumerate(SYSTEMS)]
-    names = {"predictions": "score", "references": "label", "query_ids": "query_id"}
-    data = TABLES[table](pa.Table.from_pylist(rows), tmp_path)
-    with pytest.warns(UserWarning, match="is 'bm25' and 'dense'; give one system") as caught:
-        compute(data=data, **names)
-    assert len(caught) == 1
