@@ -129,7 +129,7 @@ clean: ## remove everything that the targets made
 	$(PYTHON) -m venv .venv
 
 .venv/%.done: pyproject.toml requirements.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[$*]"
 	@touch $@
 
 # MovieLens is in RecBole's wheel. It goes into a separate folder, so that pip does not install RecBole's dependencies.

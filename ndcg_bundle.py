@@ -4995,7 +4995,9 @@ ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)(?:e?s)?$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(
+    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
+)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
@@ -5511,7 +5513,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             call = mark("score_order", "ascending")
             problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
             if says_lowest_first(fields.last[lowest[0]]):
-                problem += ", and a similarity needs another name"
+                problem += ", and a similarity needs another name, or {document: number}"
             problems.append(problem)
     return problems
 
@@ -5558,18 +5560,18 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     alike = Counter(map(_without_numbers, examples))
-    listed: dict[Any, str] = {}
-    for field, value in examples.items():
-        kind = _without_numbers(field)
-        words = f"{shown(field)} ({_inputs_fields_example(value)})"
-        if kind is not None and alike[kind] > 1:
+    first: dict[Any, Any] = {}  # the first field of those that differ in a number alone
+    for field in examples:
+        first.setdefault(_without_numbers(field) or field, field)
+    listed = []
+    for kind, field in islice(first.items(), MOST_LISTED):
+        words = f"{shown(field)} ({_inputs_fields_example(examples[field])})"
+        if alike[kind] > 1:
             words += f" and {alike[kind] - 1} with other numbers"
-        listed.setdefault(field if kind is None else kind, words)
-    words = ", ".join(list(listed.values())[:MOST_LISTED])
-    more = len(listed) - MOST_LISTED
-    if more > 0:
-        words += f" and {more} more"
-    return words
+        listed.append(words)
+    more = len(first) - MOST_LISTED
+    words = ", ".join(listed)
+    return f"{words} and {more} more" if more > 0 else words
 
 
 def _inputs_fields_example(value: Any) -> str:
@@ -6149,6 +6151,9 @@ def _inputs_documents_is_number(value: Any) -> bool:
 
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+
+
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts."""
 
@@ -6294,6 +6299,37 @@ class Rankings(NamedTuple):
         hint = "if these are ranks, give each retrieved document, also if nobody judged it"
         return f"{place}: {problem}; {hint}"
 
+    def mask_among_scores(self) -> str:
+        """Return what a warning says about the lowest float32 among the first scores; or nothing.
+
+        Libraries write it in place of the scores of items that they filter out.
+        """
+        if not (self.score[:PROBE].astype(np.float64) == LOWEST_FLOAT32).any():
+            return ""
+        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        return f"{problem}; leave them out, or give them the score None"
+
+    def counted_ids(self) -> str:
+        """Return what a warning says about ids of a run that may be positions; empty for others.
+
+        The ids of every query are 0, 1, 2, ... in any order, as rerankers number the documents that
+        they are given, and some judged documents have other ids.
+        """
+        if self.documents is None:
+            return ""
+        counts = self._sums(self._of_sides()[0])
+        others: list[Any] = []
+        for query, count in enumerate(counts.tolist()):
+            ids = list(map(str, self.documents(query)))
+            if set(ids[:count]) != set(map(str, range(count))):
+                return ""
+            others += ids[count:]
+        if not others or not str(others[0]).isdigit():
+            return ""
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        return f"{problem}, and {others[0]} is judged too; {hint}"
+
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = in_both(wrong, self.retrieved)
@@ -6370,6 +6406,9 @@ class Rankings(NamedTuple):
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "every query has an empty list, so no document was retrieved"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():
             # The warning shows the documents of the first such query.
@@ -6384,6 +6423,12 @@ class Rankings(NamedTuple):
         hint = float_hint(first_retrieved, first_judged)
         hint = hint or "; check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
 
     def _place_of(self, row: int) -> str:
         return (self.place or numbered)(*place_among(self.offsets, row))
@@ -9225,7 +9270,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
 
-    So is {"columns": names, "data": rows}.
+    So are {"columns": names, "data": rows} and {query: {document: {field: value}}}.
     """
     rows: Any = side.get("data")
     if is_list(side.get("columns")) and is_list(rows) and any(map(is_list, rows)):
@@ -9238,6 +9283,18 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+    _refuse_fields_by_document(first, argument)
+
+
+def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
+    """Raise an error for {document: {field: value}}, in which the ids would be names of fields."""
+    fields = next(iter(documents.values()), None)
+    if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
+        return
+    if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
+        problem = f"has the fields of each document, such as {shown(dict(fields))}"
+        hint = "give the value alone, {query: {document: fields['...']}}"
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:
@@ -10358,10 +10415,9 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
+    doubts = [rankings.mask_among_scores()]
     if score_order == "ascending" and rankings.place is not None:
-        gap = rankings.gap_in_ranks()
-        if gap:
-            warn(f"{mark('predictions')}: {gap}")
+        doubts.append(rankings.gap_in_ranks())
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -10375,6 +10431,10 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
+    if has_ids(inputs.predictions) and not rankings.unmatched:
+        doubts.append(rankings.counted_ids())
+    for doubt in filter(None, doubts):
+        warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:

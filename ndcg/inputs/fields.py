@@ -11,6 +11,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -70,7 +71,9 @@ ASKED = ("query", "topic", "question")  # what they ask
 NAMES_OF_RANKS = re.compile(
     r"(?:^|[ _-])(rank|position|pos|slot|order|row[ _-]?number)s?$", re.IGNORECASE
 )
-NAMES_OF_DISTANCES = re.compile(r"(?:^|[ _-])(distance|dist|loss|cost)(?:e?s)?$", re.IGNORECASE)
+NAMES_OF_DISTANCES = re.compile(
+    r"(?:^|[ _-])(distance|dist|loss|nll|perplexity|cost)(?:e?s)?$", re.IGNORECASE
+)
 START_OF_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes after names
 
@@ -586,7 +589,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             call = mark("score_order", "ascending")
             problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
             if says_lowest_first(fields.last[lowest[0]]):
-                problem += ", and a similarity needs another name"
+                problem += ", and a similarity needs another name, or {document: number}"
             problems.append(problem)
     return problems
 
@@ -633,18 +636,18 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     alike = Counter(map(_without_numbers, examples))
-    listed: dict[Any, str] = {}
-    for field, value in examples.items():
-        kind = _without_numbers(field)
-        words = f"{shown(field)} ({_example(value)})"
-        if kind is not None and alike[kind] > 1:
+    first: dict[Any, Any] = {}  # the first field of those that differ in a number alone
+    for field in examples:
+        first.setdefault(_without_numbers(field) or field, field)
+    listed = []
+    for kind, field in islice(first.items(), MOST_LISTED):
+        words = f"{shown(field)} ({_example(examples[field])})"
+        if alike[kind] > 1:
             words += f" and {alike[kind] - 1} with other numbers"
-        listed.setdefault(field if kind is None else kind, words)
-    words = ", ".join(list(listed.values())[:MOST_LISTED])
-    more = len(listed) - MOST_LISTED
-    if more > 0:
-        words += f" and {more} more"
-    return words
+        listed.append(words)
+    more = len(first) - MOST_LISTED
+    words = ", ".join(listed)
+    return f"{words} and {more} more" if more > 0 else words
 
 
 def _example(value: Any) -> str:

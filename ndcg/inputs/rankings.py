@@ -16,6 +16,8 @@ from ..measure.ties import Mask
 from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
 from .ids import PROBE, as_list, float_hint
 
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+
 
 class Rankings(NamedTuple):
     """Queries and their documents, as the arrays that the kernel accepts."""
@@ -162,6 +164,37 @@ class Rankings(NamedTuple):
         hint = "if these are ranks, give each retrieved document, also if nobody judged it"
         return f"{place}: {problem}; {hint}"
 
+    def mask_among_scores(self) -> str:
+        """Return what a warning says about the lowest float32 among the first scores; or nothing.
+
+        Libraries write it in place of the scores of items that they filter out.
+        """
+        if not (self.score[:PROBE].astype(np.float64) == LOWEST_FLOAT32).any():
+            return ""
+        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        return f"{problem}; leave them out, or give them the score None"
+
+    def counted_ids(self) -> str:
+        """Return what a warning says about ids of a run that may be positions; empty for others.
+
+        The ids of every query are 0, 1, 2, ... in any order, as rerankers number the documents that
+        they are given, and some judged documents have other ids.
+        """
+        if self.documents is None:
+            return ""
+        counts = self._sums(self._of_sides()[0])
+        others: list[Any] = []
+        for query, count in enumerate(counts.tolist()):
+            ids = list(map(str, self.documents(query)))
+            if set(ids[:count]) != set(map(str, range(count))):
+                return ""
+            others += ids[count:]
+        if not others or not str(others[0]).isdigit():
+            return ""
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        return f"{problem}, and {others[0]} is judged too; {hint}"
+
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = in_both(wrong, self.retrieved)
@@ -238,6 +271,9 @@ class Rankings(NamedTuple):
             retrieved, judged = self._of_sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "every query has an empty list, so no document was retrieved"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():
             # The warning shows the documents of the first such query.
@@ -252,6 +288,12 @@ class Rankings(NamedTuple):
         hint = float_hint(first_retrieved, first_judged)
         hint = hint or "; check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
 
     def _place_of(self, row: int) -> str:
         return (self.place or numbered)(*place_among(self.offsets, row))

@@ -373,10 +373,9 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
+    doubts = [rankings.mask_among_scores()]
     if score_order == "ascending" and rankings.place is not None:
-        gap = rankings.gap_in_ranks()
-        if gap:
-            warn(f"{mark('predictions')}: {gap}")
+        doubts.append(rankings.gap_in_ranks())
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -390,6 +389,10 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
+    if has_ids(inputs.predictions) and not rankings.unmatched:
+        doubts.append(rankings.counted_ids())
+    for doubt in filter(None, doubts):
+        warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
         rankings = rankings.of_judged()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:

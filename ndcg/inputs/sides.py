@@ -24,7 +24,10 @@ from .exclusion import Pairs
 from .fields import (
     DOCUMENT_OF_HITS,
     LISTS_OF_IDS,
+    LOWEST_FIRST,
     MOST_FIELDS,
+    RELEVANCE,
+    SCORE,
     Names,
     are_names_of_fields,
     examples_of_names,
@@ -231,7 +234,7 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
 
-    So is {"columns": names, "data": rows}.
+    So are {"columns": names, "data": rows} and {query: {document: {field: value}}}.
     """
     rows: Any = side.get("data")
     if is_list(side.get("columns")) and is_list(rows) and any(map(is_list, rows)):
@@ -244,6 +247,18 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
+    _refuse_fields_by_document(first, argument)
+
+
+def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> None:
+    """Raise an error for {document: {field: value}}, in which the ids would be names of fields."""
+    fields = next(iter(documents.values()), None)
+    if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
+        return
+    if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
+        problem = f"has the fields of each document, such as {shown(dict(fields))}"
+        hint = "give the value alone, {query: {document: fields['...']}}"
+        raise InputError(f"{problem}; {hint}", argument)
 
 
 def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Names) -> None:

@@ -622,6 +622,21 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
+    "ids that count from 0": warned(
+        compute,
+        "predictions",
+        predictions={"q": [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.2}]},
+        references={"q": {1: 1, 30: 1}},
+    ),
+    "a filtered document": warned(
+        compute,
+        "predictions",
+        predictions=np.array([[0.5, np.finfo(np.float32).min]], np.float32),
+        references=[[1, 0]],
+    ),
+    "empty lists alone": warned(
+        compute, "predictions", predictions=[[], []], references=[{"a"}, {"b"}]
+    ).when_scored(),
     "hits in another order than their scores": warned(
         compute,
         "predictions",

@@ -391,6 +391,7 @@ PEER_QRELS = {"a": {"x": 1}, "b": {"y": 1, "b": 1}, "c": {"x": 2, "y": 3}}
 
 
 @pytest.mark.peers
+@pytest.mark.xdist_group("ranx")  # which compiles its functions for seconds
 @pytest.mark.filterwarnings("ignore")  # of Numba
 def test_what_ranx_ir_measures_and_pytrec_eval_return_is_read(ndcg: evaluate.Metric) -> None:
     import ir_measures

@@ -389,3 +389,37 @@ def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: A
     run = {"q1": [({"id": "d1"}, 0.5), other]}
     with refusal("predictions", "query 'q1', position 1"):
         compute(predictions=run, references=QRELS)
+
+
+# Ids that may be positions, and scores of what was filtered out
+
+RERANKED = {"q1": [2, 0, 1], "q2": [1, 0]}  # as a reranker returns them
+
+
+def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
+    run, qrels = RERANKED, {"q1": {2: 1, 70: 1}, "q2": {1: 1}}
+    texts = {query: list(map(str, row)) for query, row in run.items()}
+    text_qrels = {query: {str(key): 1 for key in row} for query, row in qrels.items()}
+    for predictions, references in ((run, qrels), (texts, text_qrels)):
+        with pytest.warns(UserWarning, match="count from 0, as positions .* and 70 is") as caught:
+            compute(predictions=predictions, references=references)
+        assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        (RERANKED, {"q1": {2: 1}, "q2": {1: 1}}),  # positions on both sides
+        ({**RERANKED, "q3": [5, 1]}, {"q1": {2: 1, 70: 1}, "q3": {5: 1}}),
+        ({"q1": [1, 2, 3]}, {"q1": {2: 1, 70: 1}}),
+    ],
+)
+def test_other_ids_get_none(run: Any, qrels: Any) -> None:
+    compute(predictions=run, references=qrels)
+
+
+def test_the_lowest_float32_gets_a_warning_and_other_low_scores_none() -> None:
+    lowest = float(np.finfo(np.float32).min)
+    with pytest.warns(UserWarning, match="marks filtered documents"):
+        compute(predictions={"q1": {"d1": 0.5, "d2": lowest}}, references=QRELS)
+    compute(predictions=[[0.5, -1e9, -math.inf]], references=[[1, 0, 0]])

@@ -171,6 +171,7 @@ def test_a_query_with_an_empty_list_is_not_missing_if_it_was_judged(
 
 
 @pytest.mark.peers
+@pytest.mark.xdist_group("ranx")  # which compiles its functions for seconds
 @pytest.mark.filterwarnings("ignore")  # of Numba
 def test_queries_without_documents_count_as_in_pytrec_eval_and_ranx(ndcg: evaluate.Metric) -> None:
     import pytrec_eval
