@@ -5581,14 +5581,27 @@ def _inputs_fields_example(value: Any) -> str:
         return type(value).__name__
 
 
-def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = False) -> InputError:
-    """Return one error for the fields that are not clear on several sides, by argument.
+def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
+    """Return one error for those of several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
     """
-    first, *others = errors
-    if not others and not are_one:
-        return within(errors[first], first, instead_of=first)
+    unknown: dict[str, UnknownFieldError] = {}
+    for argument, error in errors.items():
+        if isinstance(error, UnknownFieldError):
+            within(error, argument, instead_of=argument)
+            unknown[argument] = error
+    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
+        return _unknown_on_sides(unknown, are_one)
+    first, *others = errors.values()
+    if not others or "swapped" in first.options:  # which the other error would say again
+        return first
+    return InputError("; ".join(map(marked, (first, others[0]))))
+
+
+def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
+    """Return one error for the fields that are not clear on several sides, or on one log."""
+    first = next(iter(errors))
     have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
     words = []
@@ -6152,6 +6165,7 @@ def _inputs_documents_is_number(value: Any) -> bool:
 # ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 
 
 class Rankings(NamedTuple):
@@ -6312,19 +6326,22 @@ class Rankings(NamedTuple):
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.
 
-        The ids of every query are 0, 1, 2, ... in any order, as rerankers number the documents that
-        they are given, and some judged documents have other ids.
+        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
+        candidates, and some judged documents have other ids.
         """
-        if self.documents is None:
+        if self.documents is None or self.excluded is not None:
             return ""
-        counts = self._sums(self._of_sides()[0])
-        others: list[Any] = []
-        for query, count in enumerate(counts.tolist()):
+        others: list[str] = []
+        most = 0
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
             ids = list(map(str, self.documents(query)))
-            if set(ids[:count]) != set(map(str, range(count))):
+            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            ranked = set(compress(ids, retrieved))
+            if ranked != set(map(str, range(len(ranked)))):
                 return ""
-            others += ids[count:]
-        if not others or not str(others[0]).isdigit():
+            others += [document for document in ids if document not in ranked]
+            most = max(most, len(ranked))
+        if most < 2 or not others or not others[0].isdigit():
             return ""
         problem = "the ids of every query count from 0, as positions among its candidates do"
         hint = "if they are positions, look up the ids, ids[position]"
@@ -6407,7 +6424,7 @@ class Rankings(NamedTuple):
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
         if self._are_empty_lists() and judged.any():
-            problem = "every query has an empty list, so no document was retrieved"
+            problem = "no document was both retrieved and judged: every query has an empty list"
             return self._replace(unmatched=f"{problem}; check how the lists were made")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():
@@ -10318,20 +10335,19 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return each side, read; one error names the fields that are not clear on all of them."""
+    """Return each side, read; one error says what is wrong with all of them."""
     sides: dict[str, Any] = {}
-    unknown: dict[str, UnknownFieldError] = {}
+    errors: dict[str, InputError] = {}
     for argument, side in given.items():
         try:
             sides[argument] = read_side(argument, side, names[argument])
-        except UnknownFieldError as error:
-            unknown[argument] = error
-        else:
             refuse_no_values(argument, sides[argument], names[argument])
-    if unknown:
+        except InputError as error:
+            errors[argument] = error
+    if errors:
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
-        raise fields_unknown(unknown, are_one)
+        raise one_error(errors, are_one)
     return sides
 
 
@@ -13094,16 +13110,16 @@ def from_files(
     fields = inputs.names
     has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
-    unknown: dict[str, UnknownFieldError] = {}
+    errors: dict[str, InputError] = {}
     for name, side in inputs.rankings.items():
         try:
             read[name] = from_file(
                 name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
             )
-        except UnknownFieldError as error:
-            unknown[name] = error
-    if unknown:
-        raise fields_unknown(unknown)
+        except InputError as error:
+            errors[name] = error
+    if errors:
+        raise one_error(errors)
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from ..inputs.fields import UnknownFieldError, fields_unknown
+from ..inputs.fields import one_error
 from ..inputs.reading import Inputs, refuse_same_column
 from ..measure.labels import Labels
 from ..measure.messages import InputError, within
@@ -24,16 +24,16 @@ def from_files(
     fields = inputs.names
     has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
-    unknown: dict[str, UnknownFieldError] = {}
+    errors: dict[str, InputError] = {}
     for name, side in inputs.rankings.items():
         try:
             read[name] = from_file(
                 name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
             )
-        except UnknownFieldError as error:
-            unknown[name] = error
-    if unknown:
-        raise fields_unknown(unknown)
+        except InputError as error:
+            errors[name] = error
+    if errors:
+        raise one_error(errors)
     run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):

@@ -16,7 +16,7 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, brief, mark, nearest, shown, within
+from ..measure.messages import InputError, brief, mark, marked, nearest, shown, within
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -657,14 +657,27 @@ def _example(value: Any) -> str:
         return type(value).__name__
 
 
-def fields_unknown(errors: Mapping[str, UnknownFieldError], are_one: bool = False) -> InputError:
-    """Return one error for the fields that are not clear on several sides, by argument.
+def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
+    """Return one error for those of several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
     """
-    first, *others = errors
-    if not others and not are_one:
-        return within(errors[first], first, instead_of=first)
+    unknown: dict[str, UnknownFieldError] = {}
+    for argument, error in errors.items():
+        if isinstance(error, UnknownFieldError):
+            within(error, argument, instead_of=argument)
+            unknown[argument] = error
+    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
+        return _unknown_on_sides(unknown, are_one)
+    first, *others = errors.values()
+    if not others or "swapped" in first.options:  # which the other error would say again
+        return first
+    return InputError("; ".join(map(marked, (first, others[0]))))
+
+
+def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
+    """Return one error for the fields that are not clear on several sides, or on one log."""
+    first = next(iter(errors))
     have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
     words = []

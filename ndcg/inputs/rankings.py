@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_
 from .ids import PROBE, as_list, float_hint
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 
 
 class Rankings(NamedTuple):
@@ -177,19 +178,22 @@ class Rankings(NamedTuple):
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.
 
-        The ids of every query are 0, 1, 2, ... in any order, as rerankers number the documents that
-        they are given, and some judged documents have other ids.
+        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
+        candidates, and some judged documents have other ids.
         """
-        if self.documents is None:
+        if self.documents is None or self.excluded is not None:
             return ""
-        counts = self._sums(self._of_sides()[0])
-        others: list[Any] = []
-        for query, count in enumerate(counts.tolist()):
+        others: list[str] = []
+        most = 0
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
             ids = list(map(str, self.documents(query)))
-            if set(ids[:count]) != set(map(str, range(count))):
+            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            ranked = set(compress(ids, retrieved))
+            if ranked != set(map(str, range(len(ranked)))):
                 return ""
-            others += ids[count:]
-        if not others or not str(others[0]).isdigit():
+            others += [document for document in ids if document not in ranked]
+            most = max(most, len(ranked))
+        if most < 2 or not others or not others[0].isdigit():
             return ""
         problem = "the ids of every query count from 0, as positions among its candidates do"
         hint = "if they are positions, look up the ids, ids[position]"
@@ -272,7 +276,7 @@ class Rankings(NamedTuple):
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
         if self._are_empty_lists() and judged.any():
-            problem = "every query has an empty list, so no document was retrieved"
+            problem = "no document was both retrieved and judged: every query has an empty list"
             return self._replace(unmatched=f"{problem}; check how the lists were made")
         has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
         if has_both.any():

@@ -25,11 +25,10 @@ from .fields import (
     MOST_FIELDS,
     NAMES_OF_RANKS,
     Names,
-    UnknownFieldError,
     are_names_of_fields,
     check_fields,
-    fields_unknown,
     names_of_side,
+    one_error,
     refuse_unused_fields,
     says_lowest_first,
     standard_names,
@@ -276,20 +275,19 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return each side, read; one error names the fields that are not clear on all of them."""
+    """Return each side, read; one error says what is wrong with all of them."""
     sides: dict[str, Any] = {}
-    unknown: dict[str, UnknownFieldError] = {}
+    errors: dict[str, InputError] = {}
     for argument, side in given.items():
         try:
             sides[argument] = read_side(argument, side, names[argument])
-        except UnknownFieldError as error:
-            unknown[argument] = error
-        else:
             refuse_no_values(argument, sides[argument], names[argument])
-    if unknown:
+        except InputError as error:
+            errors[argument] = error
+    if errors:
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
-        raise fields_unknown(unknown, are_one)
+        raise one_error(errors, are_one)
     return sides
 
 

@@ -15,7 +15,7 @@ from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
-from ..inputs.fields import ROLES, UnknownFieldError, fields_unknown, refuse_unused_fields
+from ..inputs.fields import ROLES, UnknownFieldError, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
@@ -132,7 +132,7 @@ def _read_sides(
         except UnknownFieldError as error:
             unknown[place_of_file(path_of(file))] = error
     if qrels is None or unknown:
-        raise fields_unknown(unknown, are_one=args.qrels in files.values())
+        raise one_error(unknown, are_one=args.qrels in files.values())
     return qrels, columns, saved
 
 

@@ -164,6 +164,14 @@ OF_TABLES: dict[str, Row] = {
         "the column 'score'",
         "row 0",
     ),
+    "text on both sides": refused(
+        compute,
+        "predictions",
+        "the column 'score'",
+        "row 0",
+        predictions=pa.table({"query_id": ["q"], "doc_id": ["a"], "score": ["high"]}),
+        references=pa.table({"query_id": ["q"], "doc_id": ["a"], "label": ["good"]}),
+    ),
     "text as a relevance beside others": qrels(
         pa.table({"qid": ["q"], "docid": ["a"], "reference": ["A text."], "verdicts": [1]}),
         "the column 'reference'",

@@ -17,6 +17,7 @@ RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
 GOOD_RUN, GOOD_QRELS = "q Q0 good 1 1.5 tag\n", "q 0 good 1\n"
 TREC_RUN = File("run.txt", "q Q0 a 1 2 tag\nq Q0 b 2 1 tag\n")
 CSV = "qid,docid,score\nq,d,1\n"
+JUDGED = "Question;Doc ID;Similarity;Verdict\nq;d;0,91;Irrelevant\n"  # as a spreadsheet writes it
 RECORD = {"query-id": "q", "corpus-id": "d", "score": 1.0}
 OBJECT = '{"qid": "q", "docid": "d", "score": 1}\n'
 FRACTION = '{"qid": "q", "docid": 2.5, "score": 1}'
@@ -145,6 +146,14 @@ CSV_FILES: dict[str, Row] = {
     "text as a relevance beside others": qrels(
         "a.csv", "qid,docid,reference,verdicts\nq,d,A text.,1\n", "line 2"
     ),
+    "a decimal comma beside words": refused(
+        compute,
+        "predictions",
+        "a.csv",
+        "line 2",
+        predictions=File("a.csv", JUDGED),
+        references=File("a.csv", JUDGED),
+    ).when_scored(),
     "a decimal comma in quotes": run("a.csv", f'{CSV}q,e,"-,5e3"\n', "line 3"),
     "a thousands separator": run("a.csv", f'{CSV}q,e,"1,204"\n', "line 3"),
     "inf": run("a.csv", "qid,docid,score\nq,d,inf\n", "line 2"),
