@@ -228,14 +228,20 @@ def holds_documents(field: Field) -> bool:
 def _rows_without_names(fields: FieldsByPath) -> str:
     """Return what an error says about lists of rows in objects; empty if there are none."""
     for path, field in fields.items():
-        rows = field.example
-        if not is_list(rows) or not rows or not all(is_list(row) and len(row) > 1 for row in rows):
-            continue
-        if are_scored_pairs(rows) or any(is_object(cell) or is_list(cell) for cell in rows[0]):
-            continue
-        call = "{query: [(row[...], row[...]) for row in rows]}"
-        return f"{shown(path)} has rows without names, of which make {call}"
+        if _are_rows(field.example) and not are_scored_pairs(field.example):
+            call = "{query: [(row[...], row[...]) for row in rows]}"
+            return f"{shown(path)} has rows without names, of which make {call}"
     return ""
+
+
+def _are_rows(rows: Any) -> bool:
+    """Return whether a value is a list of rows of several single cells."""
+    if not is_list(rows) or len(rows) == 0:
+        return False
+    for row in rows:
+        if not is_list(row) or len(row) < 2:
+            return False
+    return not any(is_object(cell) or is_list(cell) for cell in rows[0])
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -454,10 +460,12 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return len(values) > 0 and {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    if any(is_list(value) or is_object(value) for value in values):
-        return False
-    has_text = any(isinstance(value, str) for value in values)
-    if not has_text or names.kind == "qrels":  # where text may be a judge's word
+    for value in values:
+        if is_list(value) or is_object(value):
+            return False
+    if names.kind == "qrels":  # where text may be a judge's word
+        return True
+    if not any(isinstance(value, str) for value in values):
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
     return {*values} == {*ids}

@@ -213,12 +213,14 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
-    for documents in row.values():
-        if documents is None or is_mapping_to_values(documents):
-            continue
-        if not is_list(documents) or are_hits(documents):
-            return False
-    return True
+    return all(map(_are_ids_or_numbers, row.values()))
+
+
+def _are_ids_or_numbers(documents: Any) -> bool:
+    """Return whether a query has a list without hits, a mapping to numbers, or nothing."""
+    if is_list(documents):
+        return not are_hits(documents)
+    return documents is None or is_mapping_to_values(documents)
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
