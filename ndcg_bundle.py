@@ -6759,18 +6759,6 @@ def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
     return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
 
 
-def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
-    """Raise an error for tuples of three numbers on both sides, whose counts differ."""
-    for side in (run, qrels):
-        if not isinstance(side, list) or not side:
-            return
-        if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
-            return
-        if not _are_numbers(side[0]):
-            return
-    raise _triples(run[0], qrels[0])
-
-
 def refuse_tuples(predictions: Any, references: Any) -> None:
     """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
 
@@ -6785,8 +6773,8 @@ as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
         return
     if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
         return
-    have_same_users = {row[0] for row in predictions} == {row[0] for row in references}
-    if have_same_users and any(row[2] % 1 for row in predictions):
+    users = {row[0] for row in predictions}
+    if not users.isdisjoint(row[0] for row in references):
         raise _triples(predictions[0], references[0])
 
 
@@ -7055,8 +7043,6 @@ def join_lists(
     """
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index, labels, place)
-    if len(score.offsets) != len(relevance.offsets):
-        refuse_triples_of_numbers(predictions, references)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))
@@ -8148,14 +8134,20 @@ def holds_documents(field: Field) -> bool:
 def _rows_without_names(fields: FieldsByPath) -> str:
     """Return what an error says about lists of rows in objects; empty if there are none."""
     for path, field in fields.items():
-        rows = field.example
-        if not is_list(rows) or not rows or not all(is_list(row) and len(row) > 1 for row in rows):
-            continue
-        if are_scored_pairs(rows) or any(is_object(cell) or is_list(cell) for cell in rows[0]):
-            continue
-        call = "{query: [(row[...], row[...]) for row in rows]}"
-        return f"{shown(path)} has rows without names, of which make {call}"
+        if _inputs_roles_are_rows(field.example) and not are_scored_pairs(field.example):
+            call = "{query: [(row[...], row[...]) for row in rows]}"
+            return f"{shown(path)} has rows without names, of which make {call}"
     return ""
+
+
+def _inputs_roles_are_rows(rows: Any) -> bool:
+    """Return whether a value is a list of rows of several single cells."""
+    if not is_list(rows) or len(rows) == 0:
+        return False
+    for row in rows:
+        if not is_list(row) or len(row) < 2:
+            return False
+    return not any(is_object(cell) or is_list(cell) for cell in rows[0])
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -8374,10 +8366,12 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return len(values) > 0 and {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    if any(is_list(value) or is_object(value) for value in values):
-        return False
-    has_text = any(isinstance(value, str) for value in values)
-    if not has_text or names.kind == "qrels":  # where text may be a judge's word
+    for value in values:
+        if is_list(value) or is_object(value):
+            return False
+    if names.kind == "qrels":  # where text may be a judge's word
+        return True
+    if not any(isinstance(value, str) for value in values):
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
     return {*values} == {*ids}
@@ -9266,12 +9260,14 @@ def are_queries(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object maps queries to their documents: to lists of ids, or to numbers."""
     if is_single_object(row, names) or spelled(row, chain(*LISTS_OF_IDS[names.kind])):
         return False
-    for documents in row.values():
-        if documents is None or is_mapping_to_values(documents):
-            continue
-        if not is_list(documents) or are_hits(documents):
-            return False
-    return True
+    return all(map(_are_ids_or_numbers, row.values()))
+
+
+def _are_ids_or_numbers(documents: Any) -> bool:
+    """Return whether a query has a list without hits, a mapping to numbers, or nothing."""
+    if is_list(documents):
+        return not are_hits(documents)
+    return documents is None or is_mapping_to_values(documents)
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:

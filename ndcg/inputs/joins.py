@@ -47,7 +47,7 @@ from .ids import (
     read_ids,
     refuse_empty_ids,
 )
-from .no_rankings import refuse_no_rankings, refuse_triples_of_numbers, warn_of_one_document
+from .no_rankings import refuse_no_rankings, warn_of_one_document
 from .rankings import Rankings
 
 LEADING_ZEROS = re.compile("0+[0-9]+")
@@ -71,8 +71,6 @@ def join_lists(
     """
     score = read_column("predictions", predictions).without_unretrieved(score_order)
     relevance = read_column("references", references, ignore_index, labels, place)
-    if len(score.offsets) != len(relevance.offsets):
-        refuse_triples_of_numbers(predictions, references)
     check_queries_equal(len(score.offsets) - 1, len(relevance.offsets) - 1)
     if (score.offsets != relevance.offsets).any():
         raise _other_lengths(np.diff(score.offsets), np.diff(relevance.offsets))

@@ -70,18 +70,6 @@ def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
     return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
 
 
-def refuse_triples_of_numbers(run: Any, qrels: Any) -> None:
-    """Raise an error for tuples of three numbers on both sides, whose counts differ."""
-    for side in (run, qrels):
-        if not isinstance(side, list) or not side:
-            return
-        if not all(isinstance(row, tuple) and len(row) == 3 for row in side):
-            return
-        if not _are_numbers(side[0]):
-            return
-    raise _triples(run[0], qrels[0])
-
-
 def refuse_tuples(predictions: Any, references: Any) -> None:
     """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
 
@@ -96,8 +84,8 @@ as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
         return
     if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
         return
-    have_same_users = {row[0] for row in predictions} == {row[0] for row in references}
-    if have_same_users and any(row[2] % 1 for row in predictions):
+    users = {row[0] for row in predictions}
+    if not users.isdisjoint(row[0] for row in references):
         raise _triples(predictions[0], references[0])
 
 
