@@ -5126,6 +5126,7 @@ class Fields(NamedTuple):
 
     examples: Mapping[Any, Any]  # an example of what each holds
     last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
+    keys: Mapping[Any, Sequence[str]] = {}  # the names that lead to those within other objects
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -5455,14 +5456,18 @@ def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
     if len(alike) < 2:
         return
     other = alike[0] if alike[0] != path else alike[1]
-    parts = path.split(".")
-    for place, part in enumerate(other.split(".")):
-        if parts[place] != part:
-            parts[place] = "{n}"
+    *outer, last = fields.keys.get(path, [path])
+    parts = last.split(".")
+    other_parts = fields.keys.get(other, [other])[-1].split(".")
+    hint = "give its documents as a list"
+    for place, (part, other_part) in enumerate(zip(parts, other_parts, strict=False)):
+        if part != other_part:
+            name = ".".join([*parts[:place], "{n}", *parts[place + 1 :]])
+            row = "row" + "".join(f"[{key!r}]" for key in outer)
+            hint = "give the list, "
+            hint += f"[{row}[name] for n in range(100) if (name := f'{name}') in {row}]"
             break
-    name = ".".join(parts)
     problem = f"{shown(path)} is one document of a list that was flattened into fields"
-    hint = f"give the list, [row[name] for n in range(100) if (name := f'{name}') in row]"
     raise InputError(f"{problem}; {hint}")
 
 
@@ -7810,7 +7815,8 @@ def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
 def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
     examples = {path: fields[path].example for path in paths}
-    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
+    keys = {path: fields[path].keys for path in examples}
+    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:

@@ -210,7 +210,8 @@ def _is_mapping_to_numbers(field: Field) -> bool:
 def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
     examples = {path: fields[path].example for path in paths}
-    return Fields(examples, {path: plain_name(fields[path].keys[-1]) for path in examples})
+    keys = {path: fields[path].keys for path in examples}
+    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
 
 
 def _is_empty(value: Any) -> bool:
