@@ -170,7 +170,7 @@ class Rankings(NamedTuple):
 
         Libraries write it in place of the scores of items that they filter out.
         """
-        if not (self.score[:PROBE].astype(np.float64) == LOWEST_FLOAT32).any():
+        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
             return ""
         problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         return f"{problem}; leave them out, or give them the score None"
@@ -187,6 +187,8 @@ class Rankings(NamedTuple):
         most = 0
         for query in range(min(self.queries, QUERIES_LOOKED_AT)):
             ids = list(map(str, self.documents(query)))
+            if ids and not ids[0].isdigit():  # as nearly always
+                return ""
             retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
             ranked = set(compress(ids, retrieved))
             if ranked != set(map(str, range(len(ranked)))):
