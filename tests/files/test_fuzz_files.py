@@ -111,11 +111,7 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             return Fault(number, ("is not text in UTF-8",))
         value = cells[4 if kind == "run" else 2 if widths == {3} else 3]
         if FINITE.fullmatch(value) is None and NAN_OR_INF.fullmatch(value) is None:
-            fault = (
-                "has a decimal comma"
-                if re.fullmatch(rb"[0-9]+,[0-9]+", value)
-                else "is not a number"
-            )
+            fault = "has a comma" if re.fullmatch(rb"[0-9]+,[0-9]+", value) else "is not a number"
             return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} {fault}",))
         if NAN_OR_INF.fullmatch(value) or math.isinf(float(value)):
             return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} is not finite",))

