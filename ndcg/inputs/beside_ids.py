@@ -116,7 +116,7 @@ def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
     Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
     """
     if _are_integers(rows):
-        return _ranked(rows, names), qrels
+        return _ranked(rows, names), qrels  # as rankers return ids without scores
     if not _has_integer_ids(qrels):
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
@@ -156,7 +156,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
         relevances = np.zeros(columns)
         for column, relevance in judged.items():
             relevances[column] = relevance
-        labels.append(relevances)
+        labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
 
 

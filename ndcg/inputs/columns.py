@@ -160,6 +160,7 @@ def read_flat_column(
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
         raise _not_flat(argument, "lists in a list")
     if labels is not None and "" in values:
+        # An empty cell is no label.
         values = [None if value == "" else value for value in values]  # as in files
     offsets = offsets_of([len(values)])
     return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
@@ -469,6 +470,7 @@ def read_numbers(
         if column is not None:
             return column
     values = list(chain.from_iterable(rows))
+    # NumPy finds a common type, in which some numbers may be rounded: `_holds_all` tells.
     try:
         array = np.array(values)
     except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers

@@ -58,6 +58,7 @@ def without(
         stays = exclude_from == "run" and side is qrels
         if not stays:
             sides[index] = side.only(~mask)
+        # Both sides may have their queries in another order, or other ones.
         known = index_among(side.query_ids, qrels.query_ids)
         by_query = np.bincount(side.query[mask], minlength=len(known))
         counts[known[known >= 0], index] = by_query[known >= 0]

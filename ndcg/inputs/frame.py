@@ -106,7 +106,7 @@ def _dataset_of_files(value: Any) -> Frame:
 
 def _frame_of_query(value: Any, names: list[Any]) -> Frame:
     """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))
+    run = cache(partial(pa.table, value))  # the query runs once
 
     def read(names: Collection[Any]) -> list[Any]:
         return _columns(run(), names)

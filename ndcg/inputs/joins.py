@@ -235,6 +235,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    # Only ties of retrieved documents with other relevances change a score.
     rows = np.arange(len(query))
     if rankings.retrieved is not None:
         rows = rows[rankings.retrieved]
@@ -417,6 +418,7 @@ def _both_columns(
             check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
+        # Queries that nobody judged are not scored, and may hold anything.
         run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
     if isinstance(run, ById):
         run = _of_mapping("predictions", run, ignore_index, None, are_mappings)
@@ -509,7 +511,7 @@ def _join_columns(
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
     first, second = same_rows(run, qrels)
-    second -= len(run.query)
+    second -= len(run.query)  # rows are numbered over both sides
     missed = np.ones(len(qrels.query), bool)
     missed[second] = False
     order, until = grouped(run.query, queries)

@@ -167,6 +167,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         InputError: one is no object.
     """
     fields: dict[str, Field] = {}
+    # Objects of one shape have the same paths, so that one of each is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))

@@ -112,6 +112,7 @@ class Inputs(NamedTuple):
         """Return rankings of other libraries as arrays, and what has ids by its ids."""
         check_fields(self.fields)
         kind = self.plain_kind
+        # Two usual forms need no other look, which would take longer than to score a few queries.
         if kind == "numbers":
             return self
         if kind == "mappings":
@@ -175,6 +176,7 @@ def settled_systems(
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
+    # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
     in_order = {}
@@ -187,6 +189,7 @@ def settled_systems(
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
     have_names = any(has_ids(side) for side in sides.values())
+    # `query_ids="name"` without a table is a column's name that an error explains elsewhere.
     if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
         if not any(map(has_no_documents, (*read_runs, sides["references"]))):
@@ -368,6 +371,7 @@ def align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     score_order = score_order or "descending"
+    # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
@@ -417,6 +421,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
+    # A head with one logit has a column of one value a row, which is flat too.
     are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
@@ -495,8 +500,8 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = align(piece, **how)
         except ValueError:
-            if piece is not inputs:  # let the error count all queries
-                align(inputs, **how)
+            if piece is not inputs:
+                align(inputs, **how)  # whose error counts the queries of all pieces
             raise
         yield rankings
 

@@ -119,7 +119,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
             hint += f", or {ids} alone if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
-        others = max(0, len(columns.last) - 2)
+        others = max(0, len(columns.last) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     if names.kind == "run" and not names.ascending:
@@ -186,6 +186,7 @@ def roles_of_objects(
                 raise
             hint = "if they are the hits of a single query, wrap them in a list"
             raise error.adding(hint) from None
+    # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
@@ -400,6 +401,7 @@ def _values(
         others += path not in documents
         if field.list_path == document.list_path:
             beside.append(path)
+    # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
     return _values_beside(leaves(fields, beside), documents, others, names)

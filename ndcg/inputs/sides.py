@@ -53,7 +53,6 @@ from .sources import (
 from .tables import (
     columns_of_rows,
     held_against_ranks,
-    is_dict_of_columns,
     read_table,
     table_of,
 )
@@ -82,7 +81,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
     if names.kind == "exclude":
-        return side
+        return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
     if names.kind == "run" and not names.ascending:
@@ -141,6 +140,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     if are_responses(side):
         return _of_responses(argument, side, names)
     _refuse_columns_of_lists(argument, side, names)
+    # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -226,6 +226,7 @@ def _are_ids_or_numbers(documents: Any) -> bool:
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
+        # A query without a response retrieved nothing.
         if value is not None and not is_object(value):
             problem = f"must be an object, as those before; got {shown(value)}"
             raise InputError(problem, argument, f"query {shown(query)}")
@@ -245,6 +246,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
+    # Two names of fields tell a row: documents are hardly called query_id and score.
     are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
@@ -306,13 +308,12 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     first = _first_filled(rows)
+    # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
-    if isinstance(first, Mapping) and len(rows) == 1 and is_dict_of_columns(first, names):
-        return read_side(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, list(rows), names)
     if _are_ids(first) and names.labels is not None:

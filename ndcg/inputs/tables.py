@@ -85,7 +85,7 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if each is a query with its documents."""
     if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)
+        return rows_of_frame(frame)  # each row is a query
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -238,6 +238,7 @@ def checked_rows(
     if present is not None:
         if len(present) > 0 and not present.any():
             raise InputError(no_values(names))
+        # A query of which no document has a score is missing from the run.
         side = side.retrieved(present) if names.kind == "run" else side.only(present)
         side = side._replace(lacking=numbers[~present])
     if names.keep is not None:

@@ -39,6 +39,7 @@ def together(inputs: Any, names: Names) -> Any:
     run, qrels = inputs.predictions, inputs.references
     if not has_ids(run) or not has_ids(qrels):
         return inputs
+    # Lists number their queries with integers, and files with text.
     if isinstance(qrels, ById):
         run = _with_integers(run)
     if isinstance(run, ById):
@@ -88,7 +89,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     if ranked is None and judged is None:
         return
     if isinstance(run, ById) and not run.queries:
-        return
+        return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
         return
