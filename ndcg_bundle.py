@@ -4319,6 +4319,7 @@ def read_flat_column(
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
         raise _not_flat(argument, "lists in a list")
     if labels is not None and "" in values:
+        # An empty cell is no label.
         values = [None if value == "" else value for value in values]  # as in files
     offsets = offsets_of([len(values)])
     return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
@@ -4628,6 +4629,7 @@ def read_numbers(
         if column is not None:
             return column
     values = list(chain.from_iterable(rows))
+    # NumPy finds a common type, in which some numbers may be rounded: `_holds_all` tells.
     try:
         array = np.array(values)
     except BaseException as error:  # noqa: BLE001 - of any library: not all are plain numbers
@@ -6541,6 +6543,7 @@ def without(
         stays = exclude_from == "run" and side is qrels
         if not stays:
             sides[index] = side.only(~mask)
+        # Both sides may have their queries in another order, or other ones.
         known = index_among(side.query_ids, qrels.query_ids)
         by_query = np.bincount(side.query[mask], minlength=len(known))
         counts[known[known >= 0], index] = by_query[known >= 0]
@@ -7214,6 +7217,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    # Only ties of retrieved documents with other relevances change a score.
     rows = np.arange(len(query))
     if rankings.retrieved is not None:
         rows = rows[rankings.retrieved]
@@ -7396,6 +7400,7 @@ def _both_columns(
             check_ids(argument, side.queries, nested=False)
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
+        # Queries that nobody judged are not scored, and may hold anything.
         run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
     if isinstance(run, ById):
         run = _inputs_joins_of_mapping("predictions", run, ignore_index, None, are_mappings)
@@ -7488,7 +7493,7 @@ def _join_columns(
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
     first, second = same_rows(run, qrels)
-    second -= len(run.query)
+    second -= len(run.query)  # rows are numbered over both sides
     missed = np.ones(len(qrels.query), bool)
     missed[second] = False
     order, until = grouped(run.query, queries)
@@ -7774,6 +7779,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         InputError: one is no object.
     """
     fields: dict[str, Field] = {}
+    # Objects of one shape have the same paths, so that one of each is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
@@ -8033,7 +8039,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
             hint += f", or {ids} alone if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
-        others = max(0, len(columns.last) - 2)
+        others = max(0, len(columns.last) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     if names.kind == "run" and not names.ascending:
@@ -8100,6 +8106,7 @@ def roles_of_objects(
                 raise
             hint = "if they are the hits of a single query, wrap them in a list"
             raise error.adding(hint) from None
+    # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
     candidates: Candidates = {}
     if not have_queries:
@@ -8314,6 +8321,7 @@ def _inputs_roles_values(
         others += path not in documents
         if field.list_path == document.list_path:
             beside.append(path)
+    # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
     return _values_beside(leaves(fields, beside), documents, others, names)
@@ -8752,7 +8760,7 @@ def _dataset_of_files(value: Any) -> Frame:
 
 def _frame_of_query(value: Any, names: list[Any]) -> Frame:
     """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))
+    run = cache(partial(pa.table, value))  # the query runs once
 
     def read(names: Collection[Any]) -> list[Any]:
         return _inputs_frame_columns(run(), names)
@@ -8928,7 +8936,7 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if each is a query with its documents."""
     if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)
+        return rows_of_frame(frame)  # each row is a query
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -9081,6 +9089,7 @@ def checked_rows(
     if present is not None:
         if len(present) > 0 and not present.any():
             raise InputError(no_values(names))
+        # A query of which no document has a score is missing from the run.
         side = side.retrieved(present) if names.kind == "run" else side.only(present)
         side = side._replace(lacking=numbers[~present])
     if names.keep is not None:
@@ -9137,7 +9146,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
     if names.kind == "exclude":
-        return side
+        return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _inputs_sides_of_mapping(argument, side, names)
     if names.kind == "run" and not names.ascending:
@@ -9196,6 +9205,7 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
     if are_responses(side):
         return _of_responses(argument, side, names)
     _refuse_columns_of_lists(argument, side, names)
+    # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
@@ -9281,6 +9291,7 @@ def _are_ids_or_numbers(documents: Any) -> bool:
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
+        # A query without a response retrieved nothing.
         if value is not None and not is_object(value):
             problem = f"must be an object, as those before; got {shown(value)}"
             raise InputError(problem, argument, f"query {shown(query)}")
@@ -9300,6 +9311,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
+    # Two names of fields tell a row: documents are hardly called query_id and score.
     are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
     if are_rows or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
@@ -9361,13 +9373,12 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     first = _first_filled(rows)
+    # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
-    if isinstance(first, Mapping) and len(rows) == 1 and is_dict_of_columns(first, names):
-        return read_side(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, list(rows), names)
     if _are_ids(first) and names.labels is not None:
@@ -9826,7 +9837,7 @@ def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
     Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
     """
     if _are_integers(rows):
-        return _inputs_beside_ids_ranked(rows, names), qrels
+        return _inputs_beside_ids_ranked(rows, names), qrels  # as rankers return ids without scores
     if not _has_integer_ids(qrels):
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
@@ -9866,7 +9877,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
         relevances = np.zeros(columns)
         for column, relevance in judged.items():
             relevances[column] = relevance
-        labels.append(relevances)
+        labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
 
 
@@ -9981,6 +9992,7 @@ def together(inputs: Any, names: Names) -> Any:
     run, qrels = inputs.predictions, inputs.references
     if not has_ids(run) or not has_ids(qrels):
         return inputs
+    # Lists number their queries with integers, and files with text.
     if isinstance(qrels, ById):
         run = _with_integers(run)
     if isinstance(run, ById):
@@ -10030,7 +10042,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     if ranked is None and judged is None:
         return
     if isinstance(run, ById) and not run.queries:
-        return
+        return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
         return
@@ -10176,6 +10188,7 @@ class Inputs(NamedTuple):
         """Return rankings of other libraries as arrays, and what has ids by its ids."""
         check_fields(self.fields)
         kind = self.plain_kind
+        # Two usual forms need no other look, which would take longer than to score a few queries.
         if kind == "numbers":
             return self
         if kind == "mappings":
@@ -10239,6 +10252,7 @@ def settled_systems(
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
+    # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
     in_order = {}
@@ -10251,6 +10265,7 @@ def settled_systems(
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
     have_names = any(has_ids(side) for side in sides.values())
+    # `query_ids="name"` without a table is a column's name that an error explains elsewhere.
     if inputs.fields or (fields and have_names):
         read_runs = [sides[run] for run in runs]
         if not any(map(has_no_documents, (*read_runs, sides["references"]))):
@@ -10432,6 +10447,7 @@ def align(
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
     score_order = score_order or "descending"
+    # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
@@ -10481,6 +10497,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if exclude is not None and document_ids is None:
         needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
         raise InputError(f"documents have no ids; give {needed}", "exclude")
+    # A head with one logit has a column of one value a row, which is flat too.
     are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
         return join_rows(*inputs[:5], **how, keep=keep)
@@ -10559,8 +10576,8 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
         try:
             rankings = align(piece, **how)
         except ValueError:
-            if piece is not inputs:  # let the error count all queries
-                align(inputs, **how)
+            if piece is not inputs:
+                align(inputs, **how)  # whose error counts the queries of all pieces
             raise
         yield rankings
 
