@@ -157,6 +157,15 @@ class InputError(ValueError):
         return worded(self)
 
 
+def must_be(name: str, allowed: str, value: Any, hint: str = "") -> InputError:
+    """Return the error for a value of an argument or an option that is not allowed.
+
+    >>> print(must_be("k", "positive", -1))
+    k must be positive; got -1
+    """
+    return InputError(f"{mark(name)} must be {allowed}; got {shown(value)}", hint=hint)
+
+
 def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
     """Return an error with the places around it, or with the first one instead of another."""
     if not isinstance(error, InputError):
