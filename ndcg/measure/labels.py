@@ -12,9 +12,9 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .messages import mark, nearest, shown
+from .ties import Array, Floats
 
 MOST_SHOWN = 6  # labels in a message
 # the numbers of text are at most this, and whole numbers that float64 tells apart
@@ -55,7 +55,7 @@ class Labels(NamedTuple):
             numbers.append(read[value])
         return numbers
 
-    def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
+    def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
