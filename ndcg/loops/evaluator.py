@@ -9,10 +9,11 @@ import csv
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -27,54 +28,41 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Run = dict[Any, dict[Any, float]]
+IdsByQuery = Mapping[Any, Collection[Any]]
+ScoreFunction = Callable[[Any, Any], "Tensor"]
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
-class Calls(NamedTuple):
-    """The arguments for calling a model and its similarity."""
+@dataclass
+class Search:
+    """Rank a corpus, or the candidates of a query, with a model."""
 
-    query: dict[str, Any]  # the model's arguments for queries and for pairs
-    document: dict[str, Any]  # the model's arguments for documents
-    embedding: dict[str, Any]  # further arguments of embedding models, for queries and documents
+    queries: Mapping[Any, Any]  # the texts
+    corpus: Mapping[Any, Any]
+    candidates: IdsByQuery | None  # the documents to rank; None for the corpus
+    depth: int  # how many documents of a query are kept
+    judged: IdsByQuery | None  # documents that are kept at any rank
+    score_dtype: str  # the type in which scores are compared, in which documents tie
+    sign: int  # with it, the highest score ranks first
+    query_options: dict[str, Any]  # the model's arguments for queries and for pairs
+    document_options: dict[str, Any]  # the model's arguments for documents
+    embedding_options: dict[str, Any]  # those of embedding models, for queries and documents
     chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
     # a function of the embeddings of queries and of documents; None for the model's own
-    score_function: "Callable[[Any, Any], Tensor] | None"
+    score_function: "ScoreFunction | None"
 
-
-class Search:
-    """Rank a corpus for each query with a model."""
-
-    def __init__(
-        self,
-        queries: Mapping[Any, Any],
-        corpus: Mapping[Any, Any],
-        candidates: Mapping[Any, Collection[Any]] | None,
-        depth: int | None,
-        judged: Mapping[Any, Collection[Any]] | None,
-        score_dtype: str,
-        score_order: str,
-        calls: Calls,
-    ) -> None:
-        """Store the queries and the documents to rank: candidates of each query, or the corpus.
-
-        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
-        are compared in `score_dtype`, in which documents tie.
-        """
-        self.queries, self.corpus, self.candidates = queries, corpus, candidates
-        self.judged, self.score_dtype, self.calls = judged, score_dtype, calls
-        # with it, the highest score ranks first
-        self.sign = {"descending": 1, "ascending": -1}[score_order]
-        ranked: Collection[Any] = corpus
-        if candidates is not None:
-            ranked = set().union(*candidates.values())
+    def __post_init__(self) -> None:
+        """List the documents to rank."""
+        ranked: Collection[Any] = self.corpus
+        if self.candidates is not None:
+            ranked = set().union(*self.candidates.values())
         try:
             self.documents = sorted(ranked)
         except TypeError:
             raise ValueError("corpus: ids must be all text or all integers") from None
-        self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
         """Return the documents of each query with scores, best first, equal ones by their ids."""
@@ -98,10 +86,10 @@ class Search:
         for query in self.queries:
             run[query] = {}
             pairs += [(query, document) for document in self.candidates[query]]
-        for start in range(0, len(pairs), self.calls.chunk):
-            chunk = pairs[start : start + self.calls.chunk]
+        for start in range(0, len(pairs), self.chunk):
+            chunk = pairs[start : start + self.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
-            scores = np.asarray(model.predict(texts, **self.calls.query))
+            scores = np.asarray(model.predict(texts, **self.query_options))
             if scores.ndim > 1:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
@@ -112,16 +100,17 @@ class Search:
     def _retrieved(self, model: Any) -> Run:
         import torch
 
-        calls = self.calls
-        queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
+        texts = list(self.queries.values())
+        queries = model.encode_query(texts, **self.query_options, **self.embedding_options)
         # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
-        for start in range(0, len(self.documents), calls.chunk):
-            documents = self.documents[start : start + calls.chunk]
+        for start in range(0, len(self.documents), self.chunk):
+            documents = self.documents[start : start + self.chunk]
             texts = [self.corpus[document] for document in documents]
-            embeddings = model.encode_document(texts, **calls.document, **calls.embedding)
+            options = {**self.document_options, **self.embedding_options}
+            embeddings = model.encode_document(texts, **options)
             similarity = self._similarity(model, queries, embeddings, len(texts))
             similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
@@ -144,8 +133,7 @@ class Search:
         """Return scores of queries and documents from their embeddings; higher is better."""
         import torch
 
-        score_function = self.calls.score_function or model.similarity
-        similarity = score_function(queries, documents)
+        similarity = (self.score_function or model.similarity)(queries, documents)
         shape = (len(self.queries), width)
         returned: Any = type(similarity).__name__
         if isinstance(similarity, torch.Tensor):
@@ -169,15 +157,15 @@ class Search:
         return kept
 
     def _rows(
-        self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+        self, ids_by_query: IdsByQuery | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield queries with documents in a chunk: the query, its row, and their columns."""
-        if ids_of_queries is None:
+        if ids_by_query is None:
             return
         chunk = self.documents[start : start + width]
         column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            ids = ids_of_queries[query]
+            ids = ids_by_query[query]
             columns = [column_of[document] for document in ids if document in column_of]
             if columns:
                 yield query, row, columns
@@ -225,15 +213,15 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    candidates: Mapping[Any, Collection[Any]] | None = None,
-    exclude: Mapping[Any, Collection[Any]] | None = None,
+    candidates: IdsByQuery | None = None,
+    exclude: IdsByQuery | None = None,
     sample_weight: Any = None,
     by: Any = None,
     confidence: float = 0.95,
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Similarity | None" = None,
+    score_function: ScoreFunction | Similarity | None = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,
@@ -297,31 +285,36 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    ranked = None
+    searched: IdsByQuery = references
     if candidates is not None:
-        ranked = _candidates(candidates, queries, corpus, references)
+        candidates = _candidates(candidates, queries, corpus, references)
+        searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     _check_settings(name, sizes)
-    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
-    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
-    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
-    calls = Calls(
-        query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
-        document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **embedding},
-        chunk=corpus_chunk_size,
-        score_function=_similarity(score_function),
+    prompts = _given(
+        query_prompt=query_prompt,
+        query_prompt_name=query_prompt_name,
+        corpus_prompt=corpus_prompt,
+        corpus_prompt_name=corpus_prompt_name,
     )
+    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    searched: Mapping[Any, Any] = references
-    if ranked is not None:
-        searched = ranked  # a query without candidates has no ranking
-    texts = {query: queries[query] for query in searched}
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
-        texts, corpus, ranked, depth, judged, parsed.score_dtype, parsed.score_order, calls
+        queries={query: queries[query] for query in searched},
+        corpus=corpus,
+        candidates=candidates,
+        depth=depth or len(corpus),
+        judged=judged,
+        score_dtype=parsed.score_dtype,
+        sign=-1 if parsed.score_order == "ascending" else 1,
+        query_options={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
+        document_options={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        embedding_options={"convert_to_tensor": True, **embedding},
+        chunk=corpus_chunk_size,
+        score_function=_similarity(score_function),
     )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
@@ -377,15 +370,13 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
 
 
-def _similarity(
-    score_function: "Callable[[Any, Any], Tensor] | str | None",
-) -> "Callable[[Any, Any], Tensor] | None":
+def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:
     """Return the function that sentence-transformers has under a name; other values unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
 
-    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    function: ScoreFunction = SimilarityFunction.to_similarity_fn(score_function)
     return function
 
 
@@ -401,25 +392,21 @@ def _candidates(
 
 
 def _kept(
-    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
-) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    options: Options, exclude: IdsByQuery, references: Run
+) -> tuple[int | None, IdsByQuery | None]:
     """Return how many documents to keep per query, None for all, and which ones at any rank.
 
-    Judged documents count at any rank if they are in
-    the condensed list or the ideal.
+    Judged documents count at any rank if they are in the condensed list or the ideal.
     """
-    depth = 0
-    for k in options.cutoffs:
-        if k is None:
-            return None, None
-        depth = max(depth, k)
+    if None in options.cutoffs:
+        return None, None
+    depth = max(k or 0 for k in options.cutoffs)
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        most_ignored = 0
-        for grades in references.values():
-            most_ignored = max(most_ignored, list(grades.values()).count(options.ignore_index))
-        depth += most_ignored
+        depth += max(
+            list(grades.values()).count(options.ignore_index) for grades in references.values()
+        )
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
