@@ -15,6 +15,7 @@ from ..inputs.sources import is_spark
 from ..measure.messages import InputError, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
+from .documents import QueryDocuments
 from .frames import from_frame
 
 FIRST_DOCUMENTS = 20  # documents of the first query
@@ -68,9 +69,12 @@ class Preview(Readable):
     documents: Sequence[Mapping[str, Any]]
     signature = ""
 
+    def _sides(self) -> dict[str, SidePreview]:
+        return {"predictions": self.predictions, "references": self.references}
+
     def _tables(self) -> list[Table]:
         sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
@@ -88,7 +92,7 @@ class Preview(Readable):
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
                 remarks.append(f"Not read of the {name}: {fields}.")
@@ -99,20 +103,11 @@ class Preview(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON if the ids are text or integers."""
-        return {
-            "predictions": _plain_values(self.predictions),
-            "references": _plain_values(self.references),
-            "queries": self.queries,
-            "missing": self.missing,
-            "retrieved": self.retrieved,
-            "judged": self.judged,
-            "query": self.query,
-            "documents": [dict(row) for row in self.documents],
-        }
-
-
-def _plain_values(side: SidePreview) -> dict[str, Any]:
-    return {**vars(side), "fields": dict(side.fields), "not_read": list(side.not_read)}
+        values = {**vars(self), "documents": list(map(dict, self.documents))}
+        for name, side in self._sides().items():
+            not_read = list(side.not_read)
+            values[name] = {**vars(side), "fields": dict(side.fields), "not_read": not_read}
+        return values
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -212,33 +207,21 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    if isinstance(side, ById):
+    elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    return SidePreview("numbers by position", {}, queries, documents)
+    else:
+        return SidePreview("numbers by position", {}, queries, documents)
+    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
     """Return the first documents of the first query: of the run, best first, then others."""
-    count = int(part.offsets[1])
-    score, relevance = part.score[:count], part.relevance[:count]
-    retrieved = np.asarray(score > -np.inf)
-    if part.retrieved is not None:
-        retrieved &= part.retrieved[:count]
-    judged = np.ones(count, bool)
-    if part.judged is not None:
-        judged = part.judged[:count]
-    ids: Sequence[Any] = range(count)
-    if part.documents is not None:
-        ids = list(part.documents(0))
+    ids, relevance, score, judged, retrieved = QueryDocuments.of(part, 0)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
-    sign = 1
-    if options.score_order == "ascending":
-        # Ascending scores are read negated.
-        sign = -1
+    # Ascending scores are read negated.
+    sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:
