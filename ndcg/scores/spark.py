@@ -17,16 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.columns import offsets_of
+from ..inputs.columns import offsets_of, place_among
 from ..inputs.fields import refuse_lowest_first, with_names_of_columns
 from ..inputs.joins import join_lists
 from ..inputs.reading import PART
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
+from ..measure.ties import Floats
 from .means import mean
 from .queries import are_mostly_missing, measure_rankings, refuse_missing, sentence_on_missing
-from .spark_join import SparkQueries, joined
+from .spark_join import SparkQueries, is_null, joined
 from .spark_rows import queries_of_frame, queries_of_tables
 
 
@@ -166,9 +167,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
-        results[name] = math.nan
-        if weight:
-            results[name] = total / weight
+        results[name] = total / weight if weight else math.nan
     _warn_of_missing(rows, options)
     return results
 
@@ -280,8 +279,8 @@ class Measured(NamedTuple):
     """Some queries with their values."""
 
     ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # the values of the queries, by result
-    weights: NDArray[np.float64]  # the weight of each query
+    values: list[Floats]  # the values of the queries, by result
+    weights: Floats  # the weight of each query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
@@ -303,7 +302,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     if len(offsets) == 1:
         return None
 
-    def place(query: int) -> str:
+    def place(query: int, _: Any = None) -> str:
         if ids is None:
             return "a row (name a query column to learn which)"
         return f"query {shown(ids[query].as_py())}"
@@ -315,19 +314,14 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
-        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+        weights = _weights(columns["sample_weight"], offsets, place)
     try:
         rankings = join_lists(
-            sides[0],
-            sides[1],
-            options.ignore_index,
-            options.score_order,
-            options.labels,
-            lambda query, _: place(query),
+            sides[0], sides[1], options.ignore_index, options.score_order, options.labels, place
         )
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
-    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    rankings = rankings._replace(answered=answered, place=place)
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
@@ -338,9 +332,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings
-        if options.judged_only:
-            scored = rankings.of_judged()
+        scored = rankings.of_judged() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
@@ -366,45 +358,41 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
     """Return what documents lack, as `Measured` has it."""
-    lacks_prediction = prediction.is_null().to_numpy(zero_copy_only=False)
-    lacks_reference = reference.is_null().to_numpy(zero_copy_only=False)
-    counts = np.bincount(lacks_prediction + 2 * lacks_reference)
-    return list(np.flatnonzero(counts).tolist())
+    lacks = is_null(prediction) + 2 * is_null(reference)
+    distinct: list[int] = np.unique(lacks).tolist()
+    return distinct
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
-            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            problem = f"{place(query)} is null"
+            problem = f"{place(int(is_null(side).argmax()))} is null"
             raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
-    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
-    if (lengths[0] != lengths[1]).any():
-        query = int(np.argmax(lengths[0] != lengths[1]))
-        counts = f"{lengths[0][query]} predictions and {lengths[1][query]} references"
+    predicted, referred = (pc.list_value_length(side).to_numpy() for side in sides)
+    differs = predicted != referred
+    if differs.any():
+        query = int(np.argmax(differs))
+        counts = f"{predicted[query]} predictions and {referred[query]} references"
         nulls = "null for the score of one not retrieved or the relevance of one not judged"
         hint = f"give both for every document, {nulls}"
         raise ValueError(f"{place(query)}: {counts}; {hint}")
 
 
-def _weights(
-    weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]
-) -> NDArray[np.float64]:
+def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:
     """Return the weight of each query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
-    lengths = np.diff(np.append(begins, len(values)))
-    weights = np.asarray(values[begins])
+    weights = np.asarray(values[offsets[:-1]])
     is_valid = (values >= 0) & (values < math.inf)
     if not is_valid.all():
         row = int(np.argmin(is_valid))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be finite and not negative in every row; got {weight[row].as_py()}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
-    is_other = values != np.repeat(weights, lengths)
+    is_other = values != np.repeat(weights, np.diff(offsets))
     if is_other.any():
         row = int(np.argmax(is_other))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights

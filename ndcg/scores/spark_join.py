@@ -84,7 +84,7 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
+    is_first[1:] = (query[1:] != query[:-1]) | ~_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
         return rows  # of one table, in which each row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
@@ -113,14 +113,14 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
     """Raise an error for a row without the id of its query or document, or with a null array."""
     origin = queries.origin
     if queries.ids.null_count:
-        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
+        row = int(queries.offsets[int(np.argmax(is_null(queries.ids)))])
         raise InputError("a row has no query id; give each one", _argument(origin[row], "query"))
     is_null_array = origin & IS_NULL_ARRAY > 0
     if is_null_array.any():
         row = int(is_null_array.argmax())
         problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
         raise InputError(problem, _argument(origin[row], "query"))
-    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
+    lacks = is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
     if lacks.any():
         row = int(lacks.argmax())
         problem = "a row has no document id; give each one"
@@ -142,9 +142,9 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, in ascending order of query and document id."""
-    keys = {"query": queries.query, "document": queries.columns["document"]}
-    sort_keys = [(key, "ascending") for key in keys]
-    order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
+    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
+    sort_keys = [("query", "ascending"), ("document", "ascending")]
+    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
@@ -212,7 +212,7 @@ def _best_first(
     score = column.fill_null(0).to_numpy()
     lowest_first = score if options.score_order == "ascending" else negated(score)
     # NaN counts as the best, so that it is refused.
-    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
+    return np.lexsort((lowest_first, ~np.isnan(score), is_null(column), document[in_table]))
 
 
 def _argument(origin: int, field: str) -> str:
@@ -225,13 +225,9 @@ def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
     return column.take(pa.array(rows, mask=rows < 0))
 
 
-def _is_null(column: pa.Array) -> Mask:
+def is_null(column: pa.Array) -> Mask:
+    """Return a mask of the null values of a column."""
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-
-
-def _are_equal(column: pa.Array) -> Mask:
-    """Return whether a value equals the one before it, from the second value on."""
-    return _are_alike(column[1:], column[:-1])
 
 
 def _are_alike(one: pa.Array, other: pa.Array) -> Mask:
