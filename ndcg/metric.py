@@ -190,7 +190,7 @@ class NDCG(Batches, evaluate.Metric):
         A batch that is rejected adds nothing. With `query_ids`, add all documents of a query in one
         batch; a query that was already added is rejected. `exclude` may cover the whole data set:
         it need not have queries of every batch, as long as it has some. `score_order` is the same
-        for all batches; `compute` needs it only for predictions of its own. `gain` is needed only
+        for all batches; `compute` needs it only for its predictions. `gain` is needed only
         for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in
         `compute`. `exclude_from` is the same for all batches.
         """
@@ -330,7 +330,7 @@ class NDCG(Batches, evaluate.Metric):
     ) -> dict[str, Any]:
         """Return the result for the rankings of one call, or of all batches and processes.
 
-        `compute` calls it by keyword, with its own options. Predictions and references are the
+        `compute` calls it by keyword, with its options. Predictions and references are the
         arguments of one call, unchanged, or Arrow columns of lists if there are batches. A subclass
         may override it, accept more options and add to the result. `engine="sklearn"` calls
         `sklearn.metrics.ndcg_score` instead.

@@ -1,8 +1,7 @@
 """The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and the scores come from a report on this run. The corpus
-is encoded one chunk at a time, and for each query only the documents that may affect the score are
-kept.
+A model ranks the documents of every query, and the scores come from a report on this run. The
+corpus is encoded one chunk at a time, and only documents that may affect the score are kept.
 """
 
 import csv
@@ -49,9 +48,9 @@ class Search:
     sign: int  # with it, the highest score ranks first
     query_options: dict[str, Any]  # the model's arguments for queries and for pairs
     document_options: dict[str, Any]  # the model's arguments for documents
-    embedding_options: dict[str, Any]  # those of embedding models, for queries and documents
+    embedding_options: dict[str, Any]  # further ones of embedding models
     chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
-    # a function of the embeddings of queries and of documents; None for the model's own
+    # a function of the embeddings of queries and of documents; None for the model's
     score_function: "ScoreFunction | None"
 
     def __post_init__(self) -> None:
@@ -65,7 +64,7 @@ class Search:
             raise ValueError("corpus: ids must be all text or all integers") from None
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with scores, best first, equal ones by their ids."""
+        """Return the documents of every query with scores, best first, equal ones by their ids."""
         from sentence_transformers import CrossEncoder
 
         if isinstance(model, CrossEncoder):
@@ -236,23 +235,23 @@ def sentence_transformers_evaluator(
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
-    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and `nDCG@10/slice=en` for each slice.
-    The first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
+    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and by slice `nDCG@10/slice=en`. The
+    first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
     {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
-    of each query: in addition to its k best documents, the run contains up to 1,000 documents that
+    of every query: in addition to its k best documents, the run contains up to 1,000 documents that
     tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
     Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
-    + k) scores, and these documents of each query; with `k=None`, all documents.
+    + k) scores, and these documents of every query; with `k=None`, all documents.
 
     Args:
-        queries: the text of each query, by its id.
-        corpus: the text of each document, by its id.
+        queries: the text of every query, by its id.
+        corpus: the text of every document, by its id.
         relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`,
             with relevance 1. Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for
+        candidates: the documents to rank for every query, `{query: ids}`, such as a `run`; None for
             the corpus. A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -267,11 +266,11 @@ def sentence_transformers_evaluator(
             `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
-        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt: a prefix of every query, or of every pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
-        corpus_prompt: a prefix of each document.
+        corpus_prompt: a prefix of every document.
         corpus_prompt_name: the name of such a prompt in the model.
-        show_progress_bar: show the model's progress bar for each chunk.
+        show_progress_bar: show the model's progress bar for every chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -383,7 +382,7 @@ def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | N
 def _candidates(
     candidates: Any, queries: Any, corpus: Any, references: Run
 ) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each judged query, without duplicates."""
+    """Return the documents to rank for every judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     _check_known("candidates", candidates, queries, "ids are compared with their types")
     if not candidates.keys() & references:

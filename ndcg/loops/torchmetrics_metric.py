@@ -21,10 +21,10 @@ else:
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a `torchmetrics.Metric`.
 
-    It has `update(preds, target, indexes=None)` for each batch, `compute()` and `reset()`.
+    It has `update(preds, target, indexes=None)` for every batch, `compute()` and `reset()`.
 
-    Without `indexes`, `preds` and `target` have a row for each query and a column for each
-    document. With `indexes`, they have one number for each document, and `indexes` has the id of
+    Without `indexes`, `preds` and `target` have a row for every query and a column for every
+    document. With `indexes`, they have one number for every document, and `indexes` has the id of
     its query, an integer. `compute` returns the mean over the queries of all batches and processes:
     a tensor for one result, a dict of tensors for several, nan if no query has a value.
 
@@ -192,6 +192,6 @@ def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[floa
     floats = bits.view(torch.float64)
     if not are_integers.any():
         return floats
-    # A common type could round integers; `compute` refuses those that float64 would round.
+    # A common type could round integers; `compute` refuses what float64 would round.
     rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
     return [integer if is_integer else number for integer, number, is_integer in rows]

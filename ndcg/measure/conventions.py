@@ -1,7 +1,7 @@
-"""The definition of nDCG in each library, as data.
+"""The definition of nDCG in every library, as data.
 
-A convention is a set of values for the options of ``NDCG.compute``. Each reproduces one library. If
-the library can be installed, a test runs it on the same rankings
+A convention is a set of values for the options of ``NDCG.compute``, which reproduces one library.
+If the library can be installed, a test runs it on the same rankings
 (tests/conformance/test_libraries.py). Behavior that no option can express is described in `quirks`.
 """
 

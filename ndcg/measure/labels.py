@@ -32,7 +32,7 @@ class Labels(NamedTuple):
     gains: tuple[tuple[str | float, float], ...]
 
     def numbers(self, values: Iterable[Any]) -> list[Any]:
-        """Return values with a number for each text that is a label; other values as they are.
+        """Return values with a number for every text that is a label; other values as they are.
 
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']

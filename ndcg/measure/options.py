@@ -282,7 +282,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             value = getattr(convention, name, option.usual)
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    # A cutoff of `k` is for measures without one of their own.
+    # A cutoff of `k` is for measures without one.
     if values["k"] is not None and all("@" in name for name in measures):
         both = " and ".join(_setting(name, values[name]) for name in ("k", "measures"))
         raise InputError(f"{both} both give cutoffs; give one of the two")

@@ -8,11 +8,11 @@ For a query with documents ranked by descending score, rank ``i`` from 1:
     nDCG@k = DCG@k / IDCG@k
 
 (Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.) Documents with
-equal scores share their ranks, so each of them counts with the mean gain of its group: the
+equal scores share their ranks, so a document counts with the mean gain of its group: the
 expectation over all orders of the group (McSherry & Najork, ECIR 2008). That is why the code speaks
 of *the gain at a rank*.
 
-Each block of queries goes through three steps: the gain of every document; the gain
+Every block of queries goes through three steps: the gain of every document; the gain
 at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
 Every measure is a sum over the last two.
 """
@@ -72,7 +72,7 @@ class MeasureDefinition(NamedTuple):
 
     measures: frozenset[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, stored from the last rank to the first
+    weight: Floats  # the discount of every rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -149,7 +149,7 @@ class _Block(NamedTuple):
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
+    """Return the discount of ranks 1..``ranks``: the factor of the gain at every rank.
 
     ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002).
     A sequence has the discounts of rank 1, 2, 3, …; a function returns the discounts of an array of
@@ -211,14 +211,14 @@ def measure_queries(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> dict[str, Floats]:
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
-    query, with ``offsets``, which are the start of each query and the end of the last one. Higher
+    query, with ``offsets``, which are the start of every query and the end of the last one. Higher
     scores rank first; ``-inf`` is the same as not retrieved. A document that is not ``judged`` has
     a rank with gain 0, and is not in the ideal; one that is not ``retrieved`` has no rank, but is
     in the ideal; None marks all of them. A cutoff is a positive integer, or None for all ranks. The
-    options are those of `MeasureDefinition.of`, checked as options of ``compute``.
+    options are the ones of `MeasureDefinition.of`, checked as options of ``compute``.
 
     An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
     has no gain, or a sum overflows.
@@ -300,7 +300,7 @@ def hint_of_negative(negative: Array) -> str:
 def in_threads(
     work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
 ) -> list[Output]:
-    """Return the result of a function for each item, in as many threads as the process may use."""
+    """Return the result of a function for every item, in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -309,7 +309,7 @@ def in_threads(
 
 def _threads() -> int:
     """Return OMP_NUM_THREADS, else the number of CPUs that the process may use."""
-    # OpenMP allows a list, with a number for each level of nested threads.
+    # OpenMP allows a list, with a number for every level of nested threads.
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
@@ -342,7 +342,7 @@ def check_queries(
 def _blocks(
     documents: _Documents, offsets: NDArray[np.int64] | None, size: int = SCORES_AT_A_TIME
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores; yield a function to read each.
+    """Cut queries into blocks of about ``size`` scores; yield functions that read them.
 
     Ragged queries are cut longest first.
     """
@@ -367,7 +367,7 @@ def _blocks(
 def similar_lengths(
     lengths: NDArray[np.int64], size: int, padding: int
 ) -> Iterator[NDArray[np.intp]]:
-    """Yield the queries of each block of about ``size`` documents, longest first.
+    """Yield the queries of every block of about ``size`` documents, longest first.
 
     A block has as many queries as fit with little padding: less than an eighth, or less than
     another block would cost.
@@ -612,7 +612,7 @@ def _gains_from_table(relevance: Floats, table: Floats) -> Floats:
 def _discounted_sums(
     ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
 ) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, if a measure needs them, at each cutoff: (cutoffs, queries)."""
+    """Return CG, DCG and IDCG, if a measure needs them, at every cutoff: (cutoffs, queries)."""
     sums = {}
     discount = definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
@@ -632,7 +632,7 @@ def sign(discount: Floats) -> float:
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, else 0.
+    """Return 1 for every query without a gain above 0 for which nothing was retrieved, else 0.
 
     The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
     was something to find.
@@ -663,7 +663,7 @@ def _sums_of_equal(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Flo
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
+    """Return the weighted sums of every query's gains up to every cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it
     if both arrays are stored from the last rank to the first, except for a single query, which is

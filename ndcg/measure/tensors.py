@@ -1,6 +1,6 @@
 """The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
-Only the highest scores and gains of a query are found, with no loop over queries, and added in
+Only the highest scores and gains of a query are sought, with no loop over queries, and added in
 float64: values equal NumPy's to about 1e-15, not to the last bit.
 
 For invalid values the result is None, and `measure_queries` raises its error. To tell, a block of
@@ -35,7 +35,7 @@ def measure_tensors(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> "dict[str, Tensor] | None":
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
@@ -351,7 +351,7 @@ def _mean_of_ties(
 ) -> "Tensor":
     """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
-    Sums from the start of a tie double their length in each step, so their order never depends on
+    Sums from the start of a tie double their length in every step, so their order never depends on
     the device.
     """
     import torch

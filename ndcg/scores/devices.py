@@ -36,7 +36,7 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    query_ids: "Tensor | None" = None  # the id of each query
+    query_ids: "Tensor | None" = None  # the id of every query
     order: "Tensor | None" = None  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":

@@ -1,4 +1,4 @@
-"""List the documents of a query with their ranks and what each adds to DCG."""
+"""List the documents of a query with their ranks and what every adds to DCG."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -158,7 +158,7 @@ def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Op
 
 
 def _gains(relevance: Array, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document, as the CG of a query with this document alone."""
+    """Return the gain of every document, as the CG of a query with this document alone."""
     gains = {name: options.scoring[name] for name in OF_GAINS}
     count = len(relevance)
     measured = measure_queries(

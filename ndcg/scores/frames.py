@@ -44,7 +44,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     columns.
     """
     named = dict(arguments)
-    del named["exclude"]  # whose columns are those of another table
+    del named["exclude"]  # whose columns are in another table
     slice_columns: dict[str, str] = {}
     if data is not None:  # without it, several texts are the slices of queries
         slice_columns = _several_names(named["by"])
@@ -57,7 +57,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
-            # A name was replaced by a column, which has a value in each row.
+            # A name was replaced by a column, which has a value in every row.
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
@@ -150,7 +150,7 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the slice of each query from a column of one of two tables, or else from a file."""
+    """Return the slice of every query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
     # The references first, since all of their queries count.
     in_order = sorted(sides, key=lambda argument: argument != "references")
@@ -176,7 +176,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
-    """Return the slice of each query by its id, from two columns of a table."""
+    """Return the slice of every query by its id, from two columns of a table."""
     query_ids, values = frame.read([query, by])
     query_ids, values = settled({"query_ids": query_ids, "by": values}).values()
     slices = _slices_by_query(query_ids, values)
@@ -214,7 +214,7 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
 
 
 def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with a weight in each row."""
+    """Return the weight of every query, from a column with a weight in every row."""
 
     def place(_: int, row: int | None) -> str:
         return f"row {row}"
@@ -230,7 +230,7 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with a slice in each row."""
+    """Return the slice of every query, from a column with a slice in every row."""
     values, code = read_slices(rows)
     first = _first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))
     return Slices(values, code[first])
@@ -245,7 +245,7 @@ _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
 def _first_rows(
     argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]
 ) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have the same value."""
+    """Return the first row of every query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         rows = f"has {len(values)} rows and query_ids {len(code)}"

@@ -1,4 +1,4 @@
-"""The mean of a result over queries, and the weight of each query in it."""
+"""The mean of a result over queries, and the weight of every query in it."""
 
 import math
 from collections.abc import Mapping
@@ -38,9 +38,9 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
 
 
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids; None for None.
+    """Return a weight for every query, from a sequence or a mapping of their ids; None for None.
 
-    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
+    Weights are divided by a power of two, so that every is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None

@@ -1,4 +1,4 @@
-"""Show what is read of rankings: the form of each side, its fields, and the first query."""
+"""Show what is read of rankings: the form of every side, its fields, and the first query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class SidePreview:
 
     Attributes:
         form: what held it, such as "lists of hits".
-        fields: the field or the column of each role: query, document, score or relevance.
+        fields: the field or the column of every role: query, document, score or relevance.
         queries: how many queries it has.
         documents: how many documents these have together.
         has_values: whether its documents have scores, or relevances. Without them the order of a
-            run counts, and each document of the references is relevant.
+            run counts, and every document of the references is relevant.
         not_read: the fields or columns that are not read.
     """
 
@@ -55,7 +55,7 @@ class Preview(Readable):
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
         query: the id of the first query, or 0.
-        documents: the first documents of this query, each with `rank`, `document`, `score` and
+        documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
     """
 
@@ -144,7 +144,7 @@ def preview(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Preview:
-    """Return what would be scored, without scoring it: how each side is read, and the first query.
+    """Return what would be scored, without scoring it: how every side is read, and the first query.
 
     Args:
         predictions: as in `compute`.
@@ -160,7 +160,7 @@ def preview(
             nothing here.
 
     Returns:
-        A `Preview`: for each side its form, the field of each role, and how many queries and
+        A `Preview`: for every side its form, the field of every role, and how many queries and
         documents it has; how many retrieved documents are judged; and the first query.
 
     Raises:

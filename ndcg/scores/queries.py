@@ -63,10 +63,10 @@ def measure_inputs(
             values_of_parts.append(
                 {name: measured[measure][row] for name, measure, row in options.results}
             )
-    return _together(values_of_parts)
+    return together(values_of_parts)
 
 
-def _together(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
+def together(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
     """Concatenate the columns of the parts."""
     if len(columns_of_parts) == 1:
         return columns_of_parts[0]
@@ -77,7 +77,7 @@ def _together(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
 
 
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
-    """Return the values of each measure, as ``(cutoffs, queries)``: nan for a skipped query.
+    """Return the values of every measure, as ``(cutoffs, queries)``: nan for a skipped query.
 
     Arguments of the kernel in `other` override the options.
     """
@@ -96,7 +96,7 @@ def describe_queries(
     piece: int,
     notify: Notify,
 ) -> dict[str, Array]:
-    """Return the columns that a function computes from rankings, with a row for each query.
+    """Return the columns that a function computes from rankings, with a row for every query.
 
     It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
     """
@@ -111,7 +111,7 @@ def describe_queries(
             pieces = list(part.pieces(piece))
             starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
             described += in_threads(in_user_terms, pieces, list(starts))
-    return _together(described)
+    return together(described)
 
 
 def warn_of_predictions(sentence: str) -> None:

@@ -1,4 +1,4 @@
-"""The engine "sklearn": the results of scikit-learn's own function."""
+"""The engine "sklearn": the results of scikit-learn's function."""
 
 import math
 

@@ -46,7 +46,7 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays,
+    Every row is a document with the id of its query or, if `prediction` and `reference` are arrays,
     a query. A null prediction marks a document that was not retrieved, a null reference a document
     that was not judged. So the full outer join of a run and qrels can be scored directly; a query
     that is only in the run then has no relevant documents. The executors need only NumPy and
@@ -65,7 +65,7 @@ def compute_spark(
             rankings only.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a row
-            for each query: its id, and its values in columns with the names of the results.
+            for every query: its id, and its values in columns with the names of the results.
         **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
             `"first"` or `"last"` only in arrays.
 
@@ -136,14 +136,14 @@ def compute_spark_tables(
 
 
 def _results(frame: Any, options: Options) -> Any:
-    """Return the means over queries, or a DataFrame with the values of each."""
+    """Return the means over queries, or a DataFrame with the values of queries."""
     if not options.use_aggregator:
         return by_query(frame, options)
     return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries, nan if no query has a value.
+    """Return the mean of every result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -185,7 +185,7 @@ def _warn_of_missing(rows: list[Any], options: Options) -> None:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of each query, computed when it is used."""
+    """Return a DataFrame with the values of every query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
@@ -278,9 +278,9 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 class Measured(NamedTuple):
     """Some queries with their values."""
 
-    ids: pa.Array | None  # the id of each query
+    ids: pa.Array | None  # the id of every query
     values: list[Floats]  # the values of the queries, by result
-    weights: Floats  # the weight of each query
+    weights: Floats  # the weight of every query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
@@ -343,7 +343,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
-    """Return queries with a row for each document, with the nulls that `missing` records."""
+    """Return queries with a row for every document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
     lists = {}
@@ -380,7 +380,7 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
 
 
 def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:
-    """Return the weight of each query, which must be the same in all of its rows."""
+    """Return the weight of every query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
     weights = np.asarray(values[offsets[:-1]])
     is_valid = (values >= 0) & (values < math.inf)

@@ -1,6 +1,6 @@
 """Join the rows of a query on Spark's executors: of its run, its qrels and documents to exclude.
 
-Spark only brings the rows of a query together, with the table of each row. So a row without an
+Spark only brings the rows of a query together, with the table of every row. So a row without an
 id, a repeated judgment and a query without documents arrive here, to be counted or refused, and the
 join needs no further shuffle.
 """
@@ -21,7 +21,7 @@ from ..measure.ties import Mask
 
 # Where a row is from, as the sum of its tables; both sides for a row of one table,
 IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
-# and, in a table with an array of documents for each query, whether the row begins such an array or
+# and, in a table with an array of documents for a query, whether the row begins such an array or
 # stands for one without documents, which is empty or null.
 BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
 
@@ -32,19 +32,19 @@ ONE_TABLE = IN_RUN | IN_QRELS
 class SparkQueries(NamedTuple):
     """Queries and the columns of their documents, query after query."""
 
-    ids: pa.Array  # the id of each query
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    columns: Mapping[str, pa.Array]  # a row for each document
+    ids: pa.Array  # the id of every query
+    offsets: NDArray[np.int64]  # the start of every query, from 0, and the end of the last one
+    columns: Mapping[str, pa.Array]  # a row for every document
     answered: Mask | None = None  # as in `Rankings`
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The query of each row, as an index into the ids."""
+        """The query of every row, as an index into the ids."""
         return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
 
     @property
     def origin(self) -> NDArray[np.int8]:
-        """Where each row is from."""
+        """Where every row is from."""
         if "origin" in self.columns:
             return np.asarray(self.columns["origin"].to_numpy())
         return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
@@ -65,7 +65,7 @@ class SparkQueries(NamedTuple):
 
 
 def joined(queries: SparkQueries, options: Options) -> SparkQueries:
-    """Return one row for each document of a query, in ascending order of the ids of documents.
+    """Return one row for every document of a query, in ascending order of the ids of documents.
 
     The prediction is that of the run, null if it does not list the document, and the reference that
     of the qrels, null if they do not judge it. `excluded` is a column of flags. Queries that are
@@ -86,7 +86,7 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     is_first = np.ones(len(query), bool)
     is_first[1:] = (query[1:] != query[:-1]) | ~_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
-        return rows  # of one table, in which each row is a document
+        return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
     run = _row_of_each(rows, IN_RUN, document, options)
     qrels = _row_of_each(rows, IN_QRELS, document, options)

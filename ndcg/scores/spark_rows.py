@@ -40,7 +40,7 @@ ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
 def queries_of_frame(
     frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None
 ) -> Any:
-    """Return a row for each query of one table, whose `columns` are named by argument.
+    """Return a row for every query of one table, whose `columns` are named by argument.
 
     If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
     """
@@ -71,9 +71,9 @@ def queries_of_frame(
 
 
 def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
-    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+    """Return a row for every query of two tables, predictions and references, perhaps with exclude.
 
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an
+    Columns are chosen by the names that tables in memory may have, or that `fields` gives. In an
     array of a query, documents have scores, as from ALS, or are ids, best first.
     """
     _refuse_order(ties)
@@ -94,9 +94,9 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
 
 
 def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, in one order.
+    """Return a row for every query, with a list of every column of its documents, in one order.
 
-    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    Spark's lists omit nulls, so `missing` has a number for every document: bit i is set if the i-th
     column of lists is null there.
     """
     from pyspark.sql import functions
@@ -130,7 +130,7 @@ def _lists_by_query(rows: Any) -> Any:
 class _Side(NamedTuple):
     """A table with its columns."""
 
-    frame: Any  # a row for each document
+    frame: Any  # a row for every document
     columns: dict[str, str]  # the columns by field: query, document, and score or relevance
     names: Names
 
