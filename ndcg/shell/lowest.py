@@ -9,6 +9,7 @@ from .output import Row
 from .sides import Sides
 
 SHOWN_DOCUMENTS = 4  # documents per query and kind in a table
+COLUMNS = ("document", "relevance", "rank", "last_rank")  # of these documents in rows
 MISSED_AND_BEFORE = (
     "missed: the relevant documents that the first ranks miss, the best first; before: the "
     "irrelevant and unjudged documents among these ranks, up to the last relevant one."
@@ -41,25 +42,12 @@ def lowest_queries(
         kinds = {"missed": _missed(ranked[query], k), "before": _before(ranked[query], last)}
         cells = []
         for kind, kind_rows in kinds.items():
+            origin = {"run": run, "measure": name, "query": query, "value": value, "kind": kind}
             for row in kind_rows:
-                rows.append(
-                    {
-                        "run": run,
-                        "measure": name,
-                        "query": query,
-                        "value": value,
-                        "kind": kind,
-                        "document": row["document"],
-                        "relevance": row["relevance"],
-                        "rank": row["rank"],
-                        "last_rank": row["last_rank"],
-                    }
-                )
+                rows.append(origin | {column: row[column] for column in COLUMNS})
             cells += _cells(kind, kind_rows)
-        if not cells:
-            cells = [["–", "", "", ""]]
         names = [query, number_text(value, places)]
-        for line in cells:
+        for line in cells or [["–", "", "", ""]]:
             table.append([*names, *line])
             names = ["", ""]  # only on the first line of a query
     return table, rows
