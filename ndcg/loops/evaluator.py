@@ -18,7 +18,7 @@ import numpy as np
 
 from ..inputs.ids import check_ids
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, renamed, shown, worded
+from ..measure.messages import missing_library, must_be, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
@@ -80,11 +80,8 @@ class Search:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
             raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
-        pairs: list[tuple[Any, Any]] = []
-        run: Run = {}
-        for query in self.queries:
-            run[query] = {}
-            pairs += [(query, document) for document in self.candidates[query]]
+        run: Run = {query: {} for query in self.queries}
+        pairs = [(query, document) for query in run for document in self.candidates[query]]
         for start in range(0, len(pairs), self.chunk):
             chunk = pairs[start : start + self.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
@@ -363,10 +360,10 @@ def _given(**arguments: Any) -> dict[str, Any]:
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
     """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
-        raise ValueError(f"name must be a string; got {shown(name)}")
+        raise must_be("name", "a string", name)
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+            raise must_be(argument, "a positive integer", size)
 
 
 def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:

@@ -144,9 +144,8 @@ def counted_parts(
     document was both retrieved and judged, or if fewer than half of the judged queries, which have
     ids, are in the run.
     """
-    before = missing = 0
+    before = 0
     bar = None
-    unmatched: str | None = None
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -161,21 +160,19 @@ def counted_parts(
                 bar = until_done.enter_context(bar)
             if options.missing == "raise":
                 refuse_missing(part, before)
-            if part.place is not None:
-                # Rankings with ids are read in one part.
-                unmatched = part.unmatched
-                if part.retrieved is not None:
-                    missing = int(part.missing.sum())
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    if unmatched:
-        notify(unmatched)
-    elif are_mostly_missing(missing, before, options):
-        notify(sentence_on_missing(missing, before))
+    # Rankings with ids are read in one part, the last.
+    if part.unmatched:
+        notify(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, before, options):
+            notify(sentence_on_missing(missing, before))
 
 
 def _warn_if_swapped(part: Rankings) -> None:

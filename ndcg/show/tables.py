@@ -57,9 +57,9 @@ class Readable:
         """Return tables and notes as Markdown."""
         parts = []
         for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            rule = "|---" + "|---:" * (len(table[0]) - 1) + "|"
-            parts.append("\n".join([header, rule, *rows]))
+            lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in table]
+            lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
+            parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
         if self.signature:
             parts.append(f"Signature: `{visible(self.signature)}`")
@@ -72,9 +72,7 @@ class Readable:
         """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th")]
-            for row in rows:
-                lines.append(_html_row(row, "td"))
+            lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
             parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
@@ -212,7 +210,7 @@ def _sentences(result: Readable) -> list[str]:
     """Return the sentences below the tables of plain text."""
     sentences = result.remarks()
     if result.signature:
-        sentences = [*sentences, f"Signature: {visible(result.signature)}"]
+        sentences.append(f"Signature: {visible(result.signature)}")
     return sentences
 
 
