@@ -139,9 +139,7 @@ class Search:
             raise ValueError(f"score_function: {needs}; got {returned}")
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
-        if self.sign < 0:
-            return -similarity
-        return similarity
+        return -similarity if self.sign < 0 else similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -336,7 +334,6 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
-    """Raise an error for a number, or for nothing, in place of a text."""
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
         if text is None or isinstance(text, (int, float)):
@@ -345,7 +342,6 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
 
 
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
-    """Raise an error for queries without a text."""
     unknown = [query for query in by_query if query not in queries]
     if unknown:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -353,12 +349,10 @@ def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
-    """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
         raise must_be("name", "a string", name)
     for argument, size in sizes.items():
@@ -410,11 +404,8 @@ def _kept(
 
 
 def _check_mapping(argument: str, by_id: Any) -> None:
-    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(by_id, Mapping):
-        holds = "ids of documents"
-        if argument in ("queries", "corpus"):
-            holds = "text"
+        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         kind = type(by_id).__name__
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
     check_ids(argument, by_id, nested=False)
@@ -521,7 +512,6 @@ class NDCGEvaluator:
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:

@@ -84,11 +84,9 @@ class Meter:
             self._add_rows(scores, labels, query_ids)
 
     def _add(self, values: Values) -> None:
-        """Add the values of whole queries."""
         self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
     def _add_rows(self, scores: Any, labels: Any, query_ids: Any) -> None:
-        """Add rows of single documents."""
         columns = {
             "predictions": np.asanyarray(scores),
             "references": np.asanyarray(labels),
@@ -129,7 +127,6 @@ class Meter:
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
-        """Return the states of all processes, or of this one if there are no others."""
         # A program that has several processes has imported it.
         distributed = sys.modules.get("torch.distributed")
         if distributed is None:
@@ -214,7 +211,6 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    """Return the sums over queries that have a value."""
     numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
     return _added({name: (len(listed), listed) for name, listed in numbers.items()})
 
@@ -235,7 +231,6 @@ def _added(*several: Sums) -> Sums:
 
 
 def _is_empty(side: Any) -> bool:
-    """Return whether there are no rows."""
     if is_sparse(side):
         return bool(side.shape[0] == 0)
     # A single number is refused later.

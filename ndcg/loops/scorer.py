@@ -144,7 +144,6 @@ def _for_lightgbm(
 
 
 def _check_rows(lengths: Array, name: str, column: Any) -> None:
-    """Raise an error for a column with another number of rows than the groups."""
     rows = lengths.sum()
     if len(column) != rows:
         counts = f"the groups hold {rows} rows, the {name} {len(column)}"
@@ -171,7 +170,6 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"

@@ -53,7 +53,6 @@ def restored_metric() -> Any:
 
 @cache
 def _metric_class() -> Any:
-    """Return the class of the metric, with its base class of torchmetrics."""
     try:
         from torchmetrics import Metric
     except ImportError:
@@ -153,7 +152,6 @@ class NDCGMetric(Base):
         return self
 
     def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
-        """Return the sums and counts with more queries added."""
         values = np.stack(list(measure_inputs(inputs, self.options).values()))
         sums = self.sums.new_tensor(np.nansum(values, axis=1))
         counts = self.counts.new_tensor((~np.isnan(values)).sum(axis=1))

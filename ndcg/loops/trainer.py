@@ -77,7 +77,6 @@ class TrainerMetrics:
         return result
 
     def _result(self) -> dict[str, Any]:
-        """Return the mean of the values in all batches."""
         if not self._batches:
             raise ValueError(NOTHING_TO_SCORE)
         if self.query_ids is None:
@@ -104,7 +103,6 @@ class TrainerMetrics:
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
-        """Store the values of a batch with a row for every query."""
         if labels.ndim == 2 and scores.shape[2:] == (1,):
             # Of a model with one output for a document.
             scores = scores[..., 0]
@@ -119,7 +117,6 @@ class TrainerMetrics:
         self._rows += len(scores)
 
     def _main(self, inputs: Any) -> Array:
-        """Return the model's main input."""
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
             hint = f"set {setting}, and give the whole EvalPrediction"
@@ -260,7 +257,6 @@ def trainer_metrics(
 
 
 def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    """Return the predictions, the labels and the inputs of an evaluation."""
     if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)

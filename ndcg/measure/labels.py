@@ -37,10 +37,7 @@ class Labels(NamedTuple):
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[str, Any] = {}
-        for label, _ in self.gains:
-            if isinstance(label, str):
-                known[label] = number_of(label)
+        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
         read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
@@ -109,9 +106,7 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label
-            if not isinstance(name, str):
-                name = _plain(name)
+            name = label if isinstance(label, str) else _plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)

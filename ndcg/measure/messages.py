@@ -58,9 +58,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
             if isinstance(value, str):
                 text = f'"{value}"'  # as the docs write them
             texts.append(text)
-        said = name
-        if texts:
-            said = f"{name}={' or '.join(texts)}"
+        said = f"{name}={' or '.join(texts)}" if texts else name
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
@@ -137,7 +135,7 @@ class InputError(ValueError):
     @property
     def marked(self) -> str:
         """The message with its options marked."""
-        places = [mark(place) for place in self.places if place]
+        places = list(map(mark, filter(None, self.places)))
         if self.position is not None:  # in the last place: "query 'q1', position 3"
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
         problem = ": ".join(filter(None, [*places, self.problem]))

@@ -115,10 +115,10 @@ class Derived(Generic[Computed]):
 
     def __get__(self, owner: Any, kind: type) -> Computed:
         """Return the value, and store it under the property's name; on the class, the property."""
-        value: Any = self
-        if owner is not None:
-            value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
-        return value  # type: ignore[no-any-return]
+        if owner is None:
+            return self  # type: ignore[return-value]
+        value: Computed = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
+        return value
 
 
 @dataclass(frozen=True)
@@ -184,17 +184,15 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The names of results, with the measure and the index of the cutoff."""
-        results = []
-        for measure, k in self.with_cutoffs:
-            results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
-        return tuple(results)
+        return tuple(
+            (result_name(measure, k), measure, self.cutoffs.index(k))
+            for measure, k in self.with_cutoffs
+        )
 
     @property
     def labels(self) -> Labels | None:
         """The labels that references may have in place of relevances, with their gains."""
-        if isinstance(self.gain, Labels):
-            return self.gain
-        return None
+        return self.gain if isinstance(self.gain, Labels) else None
 
     @Derived
     def sides(self) -> dict[str, Any]:
@@ -226,9 +224,8 @@ class Options:
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
-        ties = self.ties
-        if ties == "docid":  # documents are read in ascending order of ids
-            ties = "last"
+        # By "docid", documents are read in ascending order of ids.
+        ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -241,9 +238,7 @@ class Options:
         chosen = dict(vars(self))
         chosen["gain"] = _function_name("gain", self.gain, LABELS)
         chosen["discount"] = _function_name("discount", self.discount, RANKS)
-        chosen["judged_only"] = "0"
-        if self.judged_only:
-            chosen["judged_only"] = "removed"
+        chosen["judged_only"] = "removed" if self.judged_only else "0"
         discount = DISCOUNTS.get(chosen["discount"])
         if discount is None or discount.base_above is None:
             del chosen["log_base"]  # no score depends on it
@@ -483,9 +478,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
     for name, value in values.items():
         if name in ("k", "ignore_ties", "engine"):
             continue
-        usual: Any = OPTIONS[name].default
-        if name == "measures":
-            usual = ("nDCG",)
+        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
         if usual is not None:

@@ -254,7 +254,6 @@ def measure_queries(
 def _measure_block(
     read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
 ) -> None:
-    """Put the measures of a block's queries into the arrays of all queries."""
     block = read()
     weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -386,7 +385,6 @@ def similar_lengths(
 
 
 def _block(documents: _Documents, rows: slice) -> _Block:
-    """Return the block of queries of the same length."""
     relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
     if judged is not None:
@@ -506,7 +504,6 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))

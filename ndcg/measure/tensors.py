@@ -92,9 +92,7 @@ def _blocks(
     import torch
 
     def mask_of(mask: Any, rows: slice) -> Any:
-        if mask is None:
-            return None
-        return mask[rows]
+        return None if mask is None else mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
@@ -216,9 +214,7 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        if not clip:
-            return values
-        return values.clamp(min=0)
+        return values.clamp(min=0) if clip else values
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -280,14 +276,13 @@ def _ideal(
     ranks: int,
     definition: MeasureDefinition,
 ) -> "Tensor":
-    """Return the gain at ranks 1..``ranks`` in the ideal."""
     import torch
 
     score, counted = block.score, block.judged
     if definition.ideal == "retrieved":
         counted = score > -math.inf
         if block.judged is not None:
-            counted = block.judged & (score > -math.inf)
+            counted &= block.judged
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
@@ -317,9 +312,7 @@ def _ranked(
         position = _order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        if not valid:
-            return None
-        return gains
+        return gains if valid else None
     top, position = _top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top

@@ -116,7 +116,6 @@ class QueryDocuments(NamedTuple):
 
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
-    """Return the rows of a query, by its index in rankings."""
     ids, relevance, score, judged, retrieved = QueryDocuments.of(part, index)
     gain = _gains(relevance, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])

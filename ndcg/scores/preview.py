@@ -79,10 +79,8 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [names]
-        for row in self.documents:
-            first.append([_cell(row[name]) for name in names])
-        return [sides, first]
+        first = [[_cell(row[name]) for name in names] for row in self.documents]
+        return [sides, [names, *first]]
 
     def _remarks(self) -> list[str]:
         remarks = [
@@ -215,7 +213,6 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    """Return the first documents of the first query: of the run, best first, then others."""
     ids, relevance, score, judged, retrieved = QueryDocuments.of(part, 0)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]

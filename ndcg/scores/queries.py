@@ -176,7 +176,6 @@ def counted_parts(
 
 
 def _warn_if_swapped(part: Rankings) -> None:
-    """Warn if the first retrieved documents have labels for scores."""
     rows: Any = slice(COMPARED)
     if part.retrieved is not None:
         rows = np.flatnonzero(part.retrieved[:COMPARED])

@@ -71,7 +71,6 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
 
 
 def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: Mask) -> None:
-    """Raise an error for a document without score or relevance, or with a negative relevance."""
     engine = mark("engine", "sklearn")
     relevance, score = rankings.relevance, rankings.score
     retrieved = in_both(score > -np.inf, rankings.retrieved)

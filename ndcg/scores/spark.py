@@ -136,7 +136,6 @@ def compute_spark_tables(
 
 
 def _results(frame: Any, options: Options) -> Any:
-    """Return the means over queries, or a DataFrame with the values of queries."""
     if not options.use_aggregator:
         return by_query(frame, options)
     return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
@@ -173,7 +172,6 @@ def means(frame: Any, options: Options) -> dict[str, float]:
 
 
 def _warn_of_missing(rows: list[Any], options: Options) -> None:
-    """Warn if no document was both retrieved and judged, or if most queries are missing."""
     nulls = set().union(*(row.nulls for row in rows))
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
@@ -205,7 +203,6 @@ def _travelling(
 
 
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield every query with its values."""
     for table in _tables(batches):
         measured = _measure(options, table)
         if measured is not None:
@@ -227,7 +224,6 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
 
 
 def _sums(measured: "Measured") -> dict[str, Any]:
-    """Return the sums over some queries."""
     scale = float(measured.weights.max())
     weights = measured.weights / (scale or 1.0)  # all of them may be 0
     sums, sums_of_weights = [], []
@@ -260,7 +256,6 @@ SUMS = pa.schema(
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Combine batches until they have `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
@@ -357,7 +352,6 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack, as `Measured` has it."""
     lacks = is_null(prediction) + 2 * is_null(reference)
     distinct: list[int] = np.unique(lacks).tolist()
     return distinct

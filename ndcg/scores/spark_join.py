@@ -128,7 +128,6 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
 
 
 def _refuse_two_arrays(queries: SparkQueries) -> None:
-    """Raise an error for a query that has an array in two rows of a table."""
     origin = queries.origin
     for table in (IN_RUN, IN_QRELS):
         begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
@@ -191,7 +190,6 @@ def _refuse_repeats(
 
 
 def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
-    """Return the error for a document with several rows."""
     document = shown(rows.columns["document"][row].as_py())
     return InputError(f"document {document} {problem}", argument, rows.named(row))
 

@@ -42,7 +42,6 @@ def check_function(args: Namespace) -> Listing:
 
 
 def _imported(place: str) -> NDCGFunction:
-    """Return the function that FILE.py:NAME or package.module:NAME names."""
     module_name, _, name = place.rpartition(":")
     is_file = module_name.endswith(".py")
     is_module = all(part.isidentifier() for part in module_name.split("."))

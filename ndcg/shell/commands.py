@@ -68,7 +68,6 @@ def answer(args: Namespace) -> Listing:
 
 
 def _refuse_output(args: Namespace, prints_signature: bool) -> None:
-    """Raise an error for an output that the command does not have."""
     is_junit = args.output == "junit"
     if is_junit and args.command != "gate":
         raise ValueError("only ndcg gate writes -o junit; choose another format")
@@ -129,7 +128,6 @@ def _field_flags(fields: Mapping[str, Any]) -> str:
 
 
 def _preview(args: Namespace) -> Listing:
-    """Return what is read of the files, and the documents of the first query."""
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     result = preview(predictions=run, **sides.shared)
@@ -138,7 +136,6 @@ def _preview(args: Namespace) -> Listing:
 
 
 def _score(args: Namespace) -> Listing:
-    """Return the means of runs with their intervals, or the values of all queries."""
     if not args.runs:
         return _score_ideal(args)
     sides = Sides.read(args, args.runs)
@@ -172,7 +169,6 @@ def _score(args: Namespace) -> Listing:
 
 
 def _score_ideal(args: Namespace) -> Listing:
-    """Return the mean IDCG of judgments, which needs no run."""
     options = Options.parse(**scoring(args))
     flags = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
     # A mean alone is computed, without intervals, values of queries or slices.
@@ -191,7 +187,6 @@ def _score_ideal(args: Namespace) -> Listing:
 
 
 def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table], list[Row]]:
-    """Return tables of the means of runs, and of their slices, with their intervals."""
     level, places = level_text(args.confidence), args.places
     names, means = [["run"]], []
     slice_names, slice_means = [["run", "slice"]], []
@@ -244,7 +239,6 @@ def _by_query(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Tabl
 
 
 def _audit(args: Namespace) -> Listing:
-    """Return what affects the reliability of a score, such as ties and unjudged documents."""
     sides = Sides.read(args, [args.run])
     ((name, run),) = sides.runs.items()
     report, missing = sides.report_and_missing(name)
@@ -294,7 +288,6 @@ def _findings(
 
 
 def _explain(args: Namespace) -> Listing:
-    """Return the conventions that give a score."""
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     options = sides.shared

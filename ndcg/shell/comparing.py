@@ -47,7 +47,6 @@ def compare_runs(args: Namespace) -> Listing:
 
 
 def _of_runs(args: Namespace) -> Comparison:
-    """Return the comparison of runs with the baseline, or of every two."""
     if not args.runs:
         hint = "see ndcg compare --help"
         raise ValueError(f"give one RUN or more to compare with the baseline; {hint}")

@@ -108,9 +108,8 @@ def _gate_with_baseline(args: Namespace) -> tuple[Listing, Report]:
     )
     _refuse_too_few_queries(comparison, ranked, criteria)
     least_p = least_p_values(comparison.pairs, comparison.testing)
-    rows = []
-    for pair, least in zip(comparison.pairs, least_p, strict=True):
-        rows.append(_row(pair, least, comparison, new, criteria))
+    pairs = zip(comparison.pairs, least_p, strict=True)
+    rows = [_row(pair, least, comparison, new, criteria) for pair, least in pairs]
     return _listing(args, comparison, rows, new, criteria), new
 
 
@@ -155,7 +154,6 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
 
 
 def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
-    """Return the verdict on a measure in words."""
     if not falls_beyond(pair.difference, criteria.max_drop):
         return f"did not drop by more than {criteria.max_drop:g}"
     drop = f"dropped by {_amount(-pair.difference)}"
@@ -186,7 +184,6 @@ def _amount(value: float) -> str:
 
 
 def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
-    """Return the verdict on all measures in a sentence."""
     amount = f"more than {criteria.max_drop:g}"
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
@@ -268,7 +265,6 @@ def _listing(
 
 
 def _case(row: Row) -> Case:
-    """Return the test case of a measure."""
     verdict = f"{row['measure']} {row['verdict']}"
     if not row["regression"]:
         return Case(row["measure"], PASSED, verdict)
@@ -282,7 +278,6 @@ def _case(row: Row) -> Case:
 
 
 def _saved_report(file: str, sides: Sides) -> Report:
-    """Return the baseline's report, saved by `ndcg score -o json`."""
     (saved,) = sides.saved.values()
     if "signature" not in saved:
         names = ", ".join(map(shown, list(saved)[:FIRST]))
@@ -340,7 +335,6 @@ def _ranked(args: Namespace, sides: Sides, old: Report, new: Report, missing: Ma
 
 
 def _counts(queries: pa.Table) -> dict[str, Array]:
-    """Return the numbers of documents by query."""
     return {name: queries[name].to_numpy() for name in ("retrieved", "judged", "relevant")}
 
 
@@ -351,7 +345,6 @@ def _refuse_missing(run: str, queries: str) -> NoReturn:
 
 
 def _refuse_too_few_queries(comparison: Comparison, ranked: Mask, criteria: Criteria) -> None:
-    """Raise an error if no drop over so few queries can be significant."""
     if criteria.alpha in (0, 1):  # at level 1 every drop is significant, at level 0 none is
         return
     values = comparison.queries.slice(0, len(ranked))

@@ -58,7 +58,6 @@ def _is_relevant(row: Row) -> bool:
 
 
 def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
-    """Return a query's relevant documents beyond the cutoff, the best first."""
     missed = []
     for row in filter(_is_relevant, ranked):
         if row["rank"] is None or (k is not None and row["rank"] > k):
@@ -76,7 +75,6 @@ def _last_relevant_rank(ranked: Sequence[Row], k: int | None) -> int:
 
 
 def _before(ranked: Sequence[Row], last: int) -> list[Row]:
-    """Return a query's documents up to a rank that are irrelevant or unjudged."""
     before = []
     for row in ranked:
         if row["rank"] is not None and row["rank"] <= last and not _is_relevant(row):
@@ -85,7 +83,6 @@ def _before(ranked: Sequence[Row], last: int) -> list[Row]:
 
 
 def _cells(kind: str, kind_rows: Sequence[Row]) -> list[list[str]]:
-    """Return the cells of the first documents of a kind."""
     cells = []
     for row in kind_rows[:SHOWN_DOCUMENTS]:
         relevance = "unjudged" if row["relevance"] is None else f"{row['relevance']:g}"

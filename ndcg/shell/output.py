@@ -97,6 +97,5 @@ def save_plot(plot: Callable[[], Any], path: str | None) -> None:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
-    """Return JSON, with null for nan."""
     text = json.dumps(without_nan(value), indent=indent, ensure_ascii=False)
     return text.translate(JSON_ESCAPES)

@@ -89,7 +89,6 @@ class Sides:
 
 
 def _refuse_two_standard_inputs(args: Namespace, files: Sequence[str]) -> None:
-    """Raise an error if several files are read from standard input."""
     read = [args.qrels, *files, args.exclude, getattr(args, "got", None)]
     by = getattr(args, "by", None)
     if by is not None:
@@ -146,7 +145,6 @@ def _order(args: Namespace, run: str) -> str | None:
 
 
 def _columns(args: Namespace, file: str, kind: str, order: str | None = None) -> Columns:
-    """Return the columns of a file, by the names and the format that are given for it."""
     # Reading depends on neither cutoffs nor measures, and runs may differ in their orders.
     options = scoring(args) | {"k": 1, "measures": "nDCG", "score_order": None}
     sides = {**Options.parse(**options).sides, "score_order": order}
@@ -159,7 +157,6 @@ def _columns(args: Namespace, file: str, kind: str, order: str | None = None) ->
 
 
 def _fields(args: Namespace) -> dict[str, Any]:
-    """Return the names of columns and fields that are given."""
     given = {role: getattr(args, role) for role in ROLES}
     return {role: _names_of_column(name) for role, name in given.items() if name is not None}
 
@@ -179,7 +176,6 @@ def _names_of_column(given: str) -> Any:
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
-    """Raise an error if a run has no query in common with the qrels."""
     if pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         return
     in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())

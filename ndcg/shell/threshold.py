@@ -54,7 +54,6 @@ def with_threshold(listing: Listing, args: Namespace, report: Report, least: flo
 
 
 def _row(name: str, score: Score, report: Report, least: float, level: str) -> Row:
-    """Return the machine-readable result for a measure."""
     is_low = falls_beyond(score.value - least, max_drop=0.0)
     row: Row = {
         "measure": name,
@@ -97,7 +96,6 @@ def _digits(value: float) -> str:
 
 
 def _table(args: Namespace, run: str, rows: list[Row], report: Report, level: str) -> Table:
-    """Return the table of the means."""
     table = [["measure", "queries", run, level, "verdict"]]
     for row in rows:
         counted = counted_text(row["queries"], report.counts["queries"])
@@ -108,7 +106,6 @@ def _table(args: Namespace, run: str, rows: list[Row], report: Report, level: st
 
 
 def _case(row: Row) -> Case:
-    """Return the test case of a mean."""
     name = f"{row['measure']} at least {_digits(row['at_least'])}"
     result = FAILURE if row["too_low"] else PASSED
     return Case(name, result, f"{row['measure']} {row['verdict']}")

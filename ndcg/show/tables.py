@@ -69,7 +69,6 @@ class Readable:
         return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
             lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
@@ -87,7 +86,6 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 
 def _plain(table: Table) -> str:
-    """Return a table as plain text."""
     first, *others = _widths(table)
     lines = []
     for name, *values in table:
@@ -119,7 +117,6 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the widths of columns in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
@@ -207,7 +204,6 @@ def _tsv_cell(value: Any) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
     sentences = result.remarks()
     if result.signature:
         sentences.append(f"Signature: {visible(result.signature)}")
