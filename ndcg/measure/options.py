@@ -33,7 +33,7 @@ LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 # Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
 _REMEMBERED_TYPES = (str, int, bool, type(None))
-_REMEMBERED: dict[str, "Options"] = {}
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -151,7 +151,7 @@ class Options:
         # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
-        key = repr(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
         if key not in _REMEMBERED:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:

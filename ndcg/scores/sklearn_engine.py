@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ..inputs.columns import in_both, numbered, place_among
+from ..inputs.columns import in_both, place_among
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.messages import InputError, mark, missing_library
@@ -56,7 +56,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     unlike = (lengths != lengths[0]) | (lengths == 0)
     if unlike.any():
         query = int(np.argmax(unlike))
-        name = (rankings.place or numbered)(query, None)
+        name = rankings.place(query, None) if rankings.place is not None else f"query {query}"
         counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
         problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
         raise InputError(f"{engine}: {problem}")
