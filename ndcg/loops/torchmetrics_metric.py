@@ -1,5 +1,6 @@
 """The metric for torchmetrics: in a `MetricCollection`, logged by Lightning, or alone."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
@@ -13,9 +14,6 @@ from ..scores.queries import measure_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor
-    from torchmetrics import Metric as Base
-else:
-    Base = object  # `_metric_class` adds the base class
 
 
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
@@ -60,9 +58,13 @@ def _metric_class() -> Any:
     return type(NDCGMetric.__name__, (NDCGMetric, Metric), {"__doc__": NDCGMetric.__doc__})
 
 
-class NDCGMetric(Base):
-    """The mean of nDCG, DCG, IDCG or CG over queries."""
+class NDCGMetric:
+    """The mean of nDCG, DCG, IDCG or CG over queries; `_metric_class` adds the base class."""
 
+    add_state: Callable[..., None]  # of the base class
+    device: Any
+    sums: "Tensor"
+    counts: "Tensor"
     higher_is_better = True
     is_differentiable = False
     full_state_update = False
@@ -145,7 +147,7 @@ class NDCGMetric(Base):
                 # A process without rows sends no numbers, in the types of the others.
                 dtype = torch.uint8 if name == "integers" else torch.int64
                 column.append(torch.empty(0, dtype=dtype, device=self.device))
-        super().sync(*args, **options)
+        super().sync(*args, **options)  # type: ignore[misc]
 
     def set_dtype(self, dst_type: Any) -> Any:
         """Leave the states as they are, since in fewer bits different ids may be the same."""

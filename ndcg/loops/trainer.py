@@ -14,7 +14,7 @@ from ..measure.messages import InputError, mark, must_be, shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
 from ..measure.ties import Array, Mask
 from ..scores.means import mean
-from ..scores.queries import NOTHING_TO_SCORE, measure_inputs, together
+from ..scores.queries import NOTHING_TO_SCORE, concatenated_parts, measure_inputs
 from .meter import concatenated, read_rows
 
 
@@ -80,7 +80,7 @@ class TrainerMetrics:
         if not self._batches:
             raise ValueError(NOTHING_TO_SCORE)
         if self.query_ids is None:
-            values = together(self._batches)
+            values = concatenated_parts(self._batches)
         else:
             columns = list(concatenated(self._batches))
             if self.columns is not None:

@@ -91,7 +91,7 @@ def documents(
     return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
 
-class QueryDocuments(NamedTuple):
+class OneQuery(NamedTuple):
     """The documents of a query."""
 
     ids: Sequence[Any]  # or their positions
@@ -101,7 +101,7 @@ class QueryDocuments(NamedTuple):
     retrieved: Mask
 
     @classmethod
-    def of(cls, part: Rankings, index: int) -> "QueryDocuments":
+    def of(cls, part: Rankings, index: int) -> "OneQuery":
         """Return the documents of a query by its index in rankings."""
         rows = slice(*part.offsets[index : index + 2].tolist())
         relevance, score = part.relevance[rows], part.score[rows]
@@ -116,7 +116,7 @@ class QueryDocuments(NamedTuple):
 
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
-    ids, relevance, score, judged, retrieved = QueryDocuments.of(part, index)
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     gain = _gains(relevance, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0

@@ -15,7 +15,7 @@ from ..inputs.sources import is_spark
 from ..measure.messages import InputError, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
-from .documents import QueryDocuments
+from .documents import OneQuery
 from .frames import from_frame
 
 FIRST_DOCUMENTS = 20  # documents of the first query
@@ -213,7 +213,7 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    ids, relevance, score, judged, retrieved = QueryDocuments.of(part, 0)
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, 0)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)

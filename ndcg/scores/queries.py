@@ -63,10 +63,10 @@ def measure_inputs(
             values_of_parts.append(
                 {name: measured[measure][row] for name, measure, row in options.results}
             )
-    return together(values_of_parts)
+    return concatenated_parts(values_of_parts)
 
 
-def together(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
+def concatenated_parts(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
     """Concatenate the columns of the parts."""
     if len(columns_of_parts) == 1:
         return columns_of_parts[0]
@@ -111,7 +111,7 @@ def describe_queries(
             pieces = list(part.pieces(piece))
             starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
             described += in_threads(in_user_terms, pieces, list(starts))
-    return together(described)
+    return concatenated_parts(described)
 
 
 def warn_of_predictions(sentence: str) -> None:
