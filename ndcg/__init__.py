@@ -1,6 +1,6 @@
 """nDCG, DCG, IDCG and CG of rankings, equal to scikit-learn's: the package's public functions.
 
-They need NumPy and pyarrow. Each name is imported when it is first used, so that the command line
+They need NumPy and pyarrow. Every name is imported when it is first used, so that the command line
 starts quickly. `ndcg.NDCG`, the metric for Hugging Face `evaluate`, also needs `evaluate` and
 `datasets`.
 

@@ -300,7 +300,7 @@ def change(script: ModuleType) -> Iterator[Callable[..., None]]:
         path.write_text(whole, encoding="utf-8")
 
 
-ALIAS = "mark, nearest as near, shown"
+ALIAS = "must_be, nearest as near, shown"
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ ALIAS = "mark, nearest as near, shown"
             '"""\n\nfrom .options import choice\n',
             "imports itself, through others",
         ),
-        ("options.py", "mark, nearest, shown", ALIAS, "of the package, and as they are"),
+        ("options.py", "must_be, nearest, shown", ALIAS, "of the package, and as they are"),
         (
             "options.py",
             "def choice(",

@@ -1,24 +1,24 @@
 """The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
-A model ranks the documents of each query, and the scores come from a report on this run. The corpus
-is encoded one chunk at a time, and for each query only the documents that may affect the score are
-kept.
+A model ranks the documents of every query, and the scores come from a report on this run. The
+corpus is encoded one chunk at a time, and only documents that may affect the score are kept.
 """
 
 import csv
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from ..inputs.ids import check_ids
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, renamed, shown, worded
+from ..measure.messages import missing_library, must_be, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
@@ -27,57 +27,44 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Run = dict[Any, dict[Any, float]]
+IdsByQuery = Mapping[Any, Collection[Any]]
+ScoreFunction = Callable[[Any, Any], "Tensor"]
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
-class Calls(NamedTuple):
-    """The arguments for calling a model and its similarity."""
-
-    query: dict[str, Any]  # the model's arguments for queries and for pairs
-    document: dict[str, Any]  # the model's arguments for documents
-    embedding: dict[str, Any]  # further arguments of embedding models, for queries and documents
-    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
-    # a function of the embeddings of queries and of documents; None for the model's own
-    score_function: "Callable[[Any, Any], Tensor] | None"
-
-
+@dataclass
 class Search:
-    """Rank a corpus for each query with a model."""
+    """Rank a corpus, or the candidates of a query, with a model."""
 
-    def __init__(
-        self,
-        queries: Mapping[Any, Any],
-        corpus: Mapping[Any, Any],
-        candidates: Mapping[Any, Collection[Any]] | None,
-        depth: int | None,
-        judged: Mapping[Any, Collection[Any]] | None,
-        score_dtype: str,
-        score_order: str,
-        calls: Calls,
-    ) -> None:
-        """Store the queries and the documents to rank: candidates of each query, or the corpus.
+    queries: Mapping[Any, Any]  # the texts
+    corpus: Mapping[Any, Any]
+    candidates: IdsByQuery | None  # the documents to rank; None for the corpus
+    depth: int  # how many documents of a query are kept
+    judged: IdsByQuery | None  # documents that are kept at any rank
+    score_dtype: str  # the type in which scores are compared, in which documents tie
+    sign: int  # with it, the highest score ranks first
+    query_options: dict[str, Any]  # the model's arguments for queries and for pairs
+    document_options: dict[str, Any]  # the model's arguments for documents
+    embedding_options: dict[str, Any]  # further ones of embedding models
+    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
+    # a function of the embeddings of queries and of documents; None for the model's
+    score_function: "ScoreFunction | None"
 
-        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
-        are compared in `score_dtype`, in which documents tie.
-        """
-        self.queries, self.corpus, self.candidates = queries, corpus, candidates
-        self.judged, self.score_dtype, self.calls = judged, score_dtype, calls
-        # with it, the highest score ranks first
-        self.sign = {"descending": 1, "ascending": -1}[score_order]
-        ranked: Collection[Any] = corpus
-        if candidates is not None:
-            ranked = set().union(*candidates.values())
+    def __post_init__(self) -> None:
+        """List the documents to rank."""
+        ranked: Collection[Any] = self.corpus
+        if self.candidates is not None:
+            ranked = set().union(*self.candidates.values())
         try:
             self.documents = sorted(ranked)
         except TypeError:
             raise ValueError("corpus: ids must be all text or all integers") from None
-        self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with scores, best first, equal ones by their ids."""
+        """Return the documents of every query with scores, best first, equal ones by their ids."""
         from sentence_transformers import CrossEncoder
 
         if isinstance(model, CrossEncoder):
@@ -93,15 +80,12 @@ class Search:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
             raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
-        pairs: list[tuple[Any, Any]] = []
-        run: Run = {}
-        for query in self.queries:
-            run[query] = {}
-            pairs += [(query, document) for document in self.candidates[query]]
-        for start in range(0, len(pairs), self.calls.chunk):
-            chunk = pairs[start : start + self.calls.chunk]
+        run: Run = {query: {} for query in self.queries}
+        pairs = [(query, document) for query in run for document in self.candidates[query]]
+        for start in range(0, len(pairs), self.chunk):
+            chunk = pairs[start : start + self.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
-            scores = np.asarray(model.predict(texts, **self.calls.query))
+            scores = np.asarray(model.predict(texts, **self.query_options))
             if scores.ndim > 1:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
@@ -112,16 +96,17 @@ class Search:
     def _retrieved(self, model: Any) -> Run:
         import torch
 
-        calls = self.calls
-        queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
+        texts = list(self.queries.values())
+        queries = model.encode_query(texts, **self.query_options, **self.embedding_options)
         # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
-        for start in range(0, len(self.documents), calls.chunk):
-            documents = self.documents[start : start + calls.chunk]
+        for start in range(0, len(self.documents), self.chunk):
+            documents = self.documents[start : start + self.chunk]
             texts = [self.corpus[document] for document in documents]
-            embeddings = model.encode_document(texts, **calls.document, **calls.embedding)
+            options = {**self.document_options, **self.embedding_options}
+            embeddings = model.encode_document(texts, **options)
             similarity = self._similarity(model, queries, embeddings, len(texts))
             similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
@@ -144,8 +129,7 @@ class Search:
         """Return scores of queries and documents from their embeddings; higher is better."""
         import torch
 
-        score_function = self.calls.score_function or model.similarity
-        similarity = score_function(queries, documents)
+        similarity = (self.score_function or model.similarity)(queries, documents)
         shape = (len(self.queries), width)
         returned: Any = type(similarity).__name__
         if isinstance(similarity, torch.Tensor):
@@ -155,9 +139,7 @@ class Search:
             raise ValueError(f"score_function: {needs}; got {returned}")
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
-        if self.sign < 0:
-            return -similarity
-        return similarity
+        return -similarity if self.sign < 0 else similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -169,15 +151,15 @@ class Search:
         return kept
 
     def _rows(
-        self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+        self, ids_by_query: IdsByQuery | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield queries with documents in a chunk: the query, its row, and their columns."""
-        if ids_of_queries is None:
+        if ids_by_query is None:
             return
         chunk = self.documents[start : start + width]
         column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            ids = ids_of_queries[query]
+            ids = ids_by_query[query]
             columns = [column_of[document] for document in ids if document in column_of]
             if columns:
                 yield query, row, columns
@@ -225,15 +207,15 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    candidates: Mapping[Any, Collection[Any]] | None = None,
-    exclude: Mapping[Any, Collection[Any]] | None = None,
+    candidates: IdsByQuery | None = None,
+    exclude: IdsByQuery | None = None,
     sample_weight: Any = None,
     by: Any = None,
     confidence: float = 0.95,
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Similarity | None" = None,
+    score_function: ScoreFunction | Similarity | None = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,
@@ -248,23 +230,23 @@ def sentence_transformers_evaluator(
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
-    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and `nDCG@10/slice=en` for each slice.
-    The first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
+    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and by slice `nDCG@10/slice=en`. The
+    first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
     {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
-    of each query: in addition to its k best documents, the run contains up to 1,000 documents that
+    of every query: in addition to its k best documents, the run contains up to 1,000 documents that
     tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
     Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
-    + k) scores, and these documents of each query; with `k=None`, all documents.
+    + k) scores, and these documents of every query; with `k=None`, all documents.
 
     Args:
-        queries: the text of each query, by its id.
-        corpus: the text of each document, by its id.
+        queries: the text of every query, by its id.
+        corpus: the text of every document, by its id.
         relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`,
             with relevance 1. Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for
+        candidates: the documents to rank for every query, `{query: ids}`, such as a `run`; None for
             the corpus. A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -279,11 +261,11 @@ def sentence_transformers_evaluator(
             `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
-        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt: a prefix of every query, or of every pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
-        corpus_prompt: a prefix of each document.
+        corpus_prompt: a prefix of every document.
         corpus_prompt_name: the name of such a prompt in the model.
-        show_progress_bar: show the model's progress bar for each chunk.
+        show_progress_bar: show the model's progress bar for every chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -297,31 +279,36 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    ranked = None
+    searched: IdsByQuery = references
     if candidates is not None:
-        ranked = _candidates(candidates, queries, corpus, references)
+        candidates = _candidates(candidates, queries, corpus, references)
+        searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     _check_settings(name, sizes)
-    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
-    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
-    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
-    calls = Calls(
-        query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
-        document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **embedding},
-        chunk=corpus_chunk_size,
-        score_function=_similarity(score_function),
+    prompts = _given(
+        query_prompt=query_prompt,
+        query_prompt_name=query_prompt_name,
+        corpus_prompt=corpus_prompt,
+        corpus_prompt_name=corpus_prompt_name,
     )
+    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    searched: Mapping[Any, Any] = references
-    if ranked is not None:
-        searched = ranked  # a query without candidates has no ranking
-    texts = {query: queries[query] for query in searched}
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
-        texts, corpus, ranked, depth, judged, parsed.score_dtype, parsed.score_order, calls
+        queries={query: queries[query] for query in searched},
+        corpus=corpus,
+        candidates=candidates,
+        depth=depth or len(corpus),
+        judged=judged,
+        score_dtype=parsed.score_dtype,
+        sign=-1 if parsed.score_order == "ascending" else 1,
+        query_options={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
+        document_options={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        embedding_options={"convert_to_tensor": True, **embedding},
+        chunk=corpus_chunk_size,
+        score_function=_similarity(score_function),
     )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
@@ -347,7 +334,6 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
-    """Raise an error for a number, or for nothing, in place of a text."""
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
         if text is None or isinstance(text, (int, float)):
@@ -356,7 +342,6 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
 
 
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
-    """Raise an error for queries without a text."""
     unknown = [query for query in by_query if query not in queries]
     if unknown:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -364,35 +349,31 @@ def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
-    """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
-        raise ValueError(f"name must be a string; got {shown(name)}")
+        raise must_be("name", "a string", name)
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+            raise must_be(argument, "a positive integer", size)
 
 
-def _similarity(
-    score_function: "Callable[[Any, Any], Tensor] | str | None",
-) -> "Callable[[Any, Any], Tensor] | None":
+def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:
     """Return the function that sentence-transformers has under a name; other values unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
 
-    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    function: ScoreFunction = SimilarityFunction.to_similarity_fn(score_function)
     return function
 
 
 def _candidates(
     candidates: Any, queries: Any, corpus: Any, references: Run
 ) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each judged query, without duplicates."""
+    """Return the documents to rank for every judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     _check_known("candidates", candidates, queries, "ids are compared with their types")
     if not candidates.keys() & references:
@@ -401,25 +382,21 @@ def _candidates(
 
 
 def _kept(
-    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
-) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    options: Options, exclude: IdsByQuery, references: Run
+) -> tuple[int | None, IdsByQuery | None]:
     """Return how many documents to keep per query, None for all, and which ones at any rank.
 
-    Judged documents count at any rank if they are in
-    the condensed list or the ideal.
+    Judged documents count at any rank if they are in the condensed list or the ideal.
     """
-    depth = 0
-    for k in options.cutoffs:
-        if k is None:
-            return None, None
-        depth = max(depth, k)
+    if None in options.cutoffs:
+        return None, None
+    depth = max(k or 0 for k in options.cutoffs)
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        most_ignored = 0
-        for grades in references.values():
-            most_ignored = max(most_ignored, list(grades.values()).count(options.ignore_index))
-        depth += most_ignored
+        depth += max(
+            list(grades.values()).count(options.ignore_index) for grades in references.values()
+        )
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
@@ -427,11 +404,8 @@ def _kept(
 
 
 def _check_mapping(argument: str, by_id: Any) -> None:
-    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(by_id, Mapping):
-        holds = "ids of documents"
-        if argument in ("queries", "corpus"):
-            holds = "text"
+        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         kind = type(by_id).__name__
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
     check_ids(argument, by_id, nested=False)
@@ -538,7 +512,6 @@ class NDCGEvaluator:
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:

@@ -12,18 +12,18 @@ from itertools import chain
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.columns import is_padding, logits_hint
 from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
+from ..measure.ties import Array, Mask
 from ..scores.devices import measure_on_device
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
 
-MeterRows = tuple[NDArray[Any], ...]  # the scores, labels and queries of documents
+MeterRows = tuple[Array, ...]  # the scores, labels and queries of documents
 # By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 
@@ -56,7 +56,7 @@ class Meter:
                 type, arrays, or lists, which may differ in length.
             labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
-            query_ids: the query of each document. Its other documents may be in other batches, and
+            query_ids: the query of every document. Its other documents may be in other batches, and
                 in other processes unless `ties` depends on their order. All rows are then kept.
                 Conditions on all rows of a query, such as `missing="raise"`, are checked by
                 `compute`.
@@ -84,11 +84,9 @@ class Meter:
             self._add_rows(scores, labels, query_ids)
 
     def _add(self, values: Values) -> None:
-        """Add the values of whole queries."""
         self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
     def _add_rows(self, scores: Any, labels: Any, query_ids: Any) -> None:
-        """Add rows of single documents."""
         columns = {
             "predictions": np.asanyarray(scores),
             "references": np.asanyarray(labels),
@@ -103,9 +101,9 @@ class Meter:
         self._state = self._state._replace(rows=(*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, in each process.
+        """Return the mean over the queries of all processes since the last reset, in every process.
 
-        If `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, all of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different
@@ -129,7 +127,6 @@ class Meter:
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
-        """Return the states of all processes, or of this one if there are no others."""
         # A program that has several processes has imported it.
         distributed = sys.modules.get("torch.distributed")
         if distributed is None:
@@ -184,7 +181,7 @@ class Meter:
 def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
     """Return a meter for a loop.
 
-    It has `update(scores, labels, mask)` for each batch, `compute()` and `reset()`.
+    It has `update(scores, labels, mask)` for every batch, `compute()` and `reset()`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -214,43 +211,35 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    """Return the sums over queries that have a value."""
-    sums = {}
-    for name, by_query in values.items():
-        numbers = by_query[~np.isnan(by_query)].tolist()
-        sums[name] = (len(numbers), numbers)
-    return _added(sums)
+    numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
+    return _added({name: (len(listed), listed) for name, listed in numbers.items()})
 
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
-    counts: dict[str, int] = {}
-    numbers: dict[str, list[float]] = {}
+    total: Sums = {}
     for sums in several:
         for name, (queries, parts) in sums.items():
-            counts[name] = counts.get(name, 0) + queries
-            numbers.setdefault(name, []).extend(parts)
-    total: Sums = {}
-    for name, queries in counts.items():
+            before, parts_before = total.get(name, (0, []))
+            total[name] = before + queries, [*parts_before, *parts]
+    for name, (queries, parts) in total.items():
         try:
-            total[name] = queries, exact_parts(numbers[name])
+            total[name] = queries, exact_parts(parts)
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
 
 
 def _is_empty(side: Any) -> bool:
-    """Return whether there are no rows."""
     if is_sparse(side):
         return bool(side.shape[0] == 0)
-    if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
-        return False  # a single number, which is refused later
-    return not len(side)
+    # A single number is refused later.
+    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
 
 def _without_padding(
     scores: Any, labels: Any, mask: Any, query_ids: Any
-) -> tuple[NDArray[Any], NDArray[Any], Any]:
+) -> tuple[Array, Array, Any]:
     """Return scores, labels and ids, with padding masked, or with ids removed."""
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
     is_document = _checked_mask(mask)
@@ -265,7 +254,7 @@ def _without_padding(
     return scores[is_document], labels[is_document], query_ids[is_document]
 
 
-def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
+def _of_one_shape(**sides: Any) -> list[Array]:
     """Return arrays of the same shape; lists that differ in length are refused."""
     arrays = []
     for name, side in sides.items():
@@ -281,29 +270,26 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
     return arrays
 
 
-def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
+def _checked_mask(mask: Array) -> Mask:
     """Return a mask of True, False, 1 and 0 as bools."""
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        raise ValueError(
-            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
-        )
+        allowed = "must be True or 1 for a document, False or 0 for padding"
+        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
     return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the types of columns; for a column of objects, the types of the objects."""
-    types: list[Any] = []
-    for column in rows:
+    types: list[Any] = [column.dtype.kind for column in rows]
+    for index, column in enumerate(rows):
         if column.dtype == object:
-            types.append(set(map(type, column.tolist())))
-        else:
-            types.append(column.dtype.kind)
+            types[index] = set(map(type, column.tolist()))
     return types
 
 
-def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+def _sortable(column: Array) -> Array:
     """Return a column that can be sorted: objects, of which some may be None, by their ranks."""
     if column.dtype != object:
         return column
@@ -312,7 +298,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
     return np.array(list(map(ranks.get, column.tolist())))
 
 
-def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
+def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> MeterRows:
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
     for name, values in columns.items():
@@ -335,10 +321,10 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     return tuple(np.array(column) for column in flat.values())
 
 
-def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
+def _wide(labels: Array, ignore_index: float | None) -> Array:
     """Return float labels as float64, since types of batches may differ.
 
-    Padding is found in the type of the batch, in which its label may be rounded.
+    Padding is sought in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
@@ -356,7 +342,7 @@ def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
-def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _as_one(arrays: Sequence[Array]) -> Array:
     if len({array.dtype.kind for array in arrays}) > 1:
         arrays = [array.astype(object) for array in arrays]
     return np.concatenate(arrays)

@@ -6,13 +6,13 @@ from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse
 from ..measure.messages import missing_library, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
+from ..measure.ties import Array
 from ..scores.frames import from_frame
 from ..scores.results import score_inputs
 
@@ -21,10 +21,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each row: enable metadata routing, request them with
+    `groups` has the query of every row: enable metadata routing, request them with
     `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
-    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of
-    a 2-D `y` is a query and its columns are the documents; a 1-D `y` is rejected.
+    `sample_weight`, which has the weight of the query in every row, in the same way. Without
+    `groups`, a row of a 2-D `y` is a query, and its columns are documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
@@ -52,11 +52,7 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
-    labels, predicted = y_true, y_score
-    if not is_sparse(labels):
-        labels = np.asanyarray(labels)
-    if not is_sparse(predicted):
-        predicted = np.asanyarray(predicted)
+    labels, predicted = map(_as_array, (y_true, y_score))
     if groups is None and labels.ndim != 2:
         problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
@@ -69,10 +65,10 @@ def ndcg(
         hint = f"one score for each label is needed: {models}"
         raise ValueError(f"predictions: the model gives {shapes}; {hint}")
     if groups is None:
-        weight = None
         if sample_weight is not None:
-            weight = np.asanyarray(sample_weight)  # without its index, which is that of the labels
-        inputs = Inputs(predicted, labels, sample_weight=weight)
+            # Without its index, which is that of the labels.
+            sample_weight = np.asanyarray(sample_weight)
+        inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     else:
         inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
@@ -82,19 +78,19 @@ def ndcg(
     return float(result)  # type: ignore[arg-type]
 
 
+def _as_array(side: Any) -> Any:
+    return side if is_sparse(side) else np.asanyarray(side)
+
+
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
-    """Return inputs of a row per document, with the query of each in groups."""
+    """Return inputs of a row per document, with the query in groups."""
     if not hasattr(groups, "dtype"):
         groups = np.array(groups, object)  # ids keep their types
-    columns = {
-        "y_score": predicted,
-        "y_true": labels,
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
+    columns = {"y_score": predicted, "y_true": labels, "groups": groups}
     weight = None
     if sample_weight is not None:
         weight = "sample_weight"
+        columns[weight] = sample_weight
     return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
 
 
@@ -147,8 +143,7 @@ def _for_lightgbm(
     return [(name, value, True) for name, value in results.items()]
 
 
-def _check_rows(lengths: NDArray[Any], name: str, column: Any) -> None:
-    """Raise an error for a column with another number of rows than the groups."""
+def _check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
         counts = f"the groups hold {rows} rows, the {name} {len(column)}"
@@ -175,7 +170,6 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
@@ -193,12 +187,12 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 
 def _results(
     options: Options,
-    predictions: NDArray[Any],
-    labels: NDArray[Any],
-    begins: NDArray[Any],
+    predictions: Array,
+    labels: Array,
+    begins: Array,
     weight: Any,
 ) -> dict[str, Any]:
-    """Return the results of queries with contiguous rows, with one score for each row."""
+    """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"

@@ -1,5 +1,6 @@
 """The metric for torchmetrics: in a `MetricCollection`, logged by Lightning, or alone."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
@@ -7,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library
+from ..measure.messages import missing_library, must_be
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..scores.queries import measure_inputs
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a `torchmetrics.Metric`.
 
-    It has `update(preds, target, indexes=None)` for each batch, `compute()` and `reset()`.
+    It has `update(preds, target, indexes=None)` for every batch, `compute()` and `reset()`.
 
-    Without `indexes`, `preds` and `target` have a row for each query and a column for each
-    document. With `indexes`, they have one number for each document, and `indexes` has the id of
+    Without `indexes`, `preds` and `target` have a row for every query and a column for every
+    document. With `indexes`, they have one number for every document, and `indexes` has the id of
     its query, an integer. `compute` returns the mean over the queries of all batches and processes:
     a tensor for one result, a dict of tensors for several, nan if no query has a value.
 
@@ -49,118 +50,117 @@ def restored_metric() -> Any:
 
 
 @cache
-def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods of the class
-    """Return the class of the metric, created only when torchmetrics is needed."""
+def _metric_class() -> Any:
     try:
-        import torch
         from torchmetrics import Metric
     except ImportError:
         raise missing_library("torchmetrics_metric", "torchmetrics", "torch torchmetrics") from None
+    return type(NDCGMetric.__name__, (NDCGMetric, Metric), {"__doc__": NDCGMetric.__doc__})
 
-    class NDCGMetric(Metric):
-        """The mean of nDCG, DCG, IDCG or CG over queries."""
 
-        higher_is_better = True
-        is_differentiable = False
-        full_state_update = False
-        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
-        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
-        # version 2.1, the states had other types and names, so old checkpoints are rejected.
-        rows = {  # noqa: RUF012
-            "scores": torch.int64,
-            "labels": torch.int64,
-            "queries": torch.int64,
-            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
-        }
+class NDCGMetric:
+    """The mean of nDCG, DCG, IDCG or CG over queries; `_metric_class` adds the base class."""
 
-        def __init__(self, options: Options) -> None:
-            super().__init__()
-            self.options = options
-            results = len(options.names)
-            self.add_state("sums", torch.zeros(results, dtype=torch.float64), dist_reduce_fx="sum")
-            self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
-            for name in self.rows:
-                self.add_state(name, [], dist_reduce_fx="cat")
-            # A MetricCollection updates only one of several metrics whose states are equal after
-            # the first batch.
-            self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
+    add_state: Callable[..., None]  # of the base class
+    device: Any
+    sums: "Tensor"
+    counts: "Tensor"
+    higher_is_better = True
+    is_differentiable = False
+    full_state_update = False
+    # Numbers are kept in 64 bits, so that all processes gather the same types whatever they were
+    # given: integers as they are, floats as their bits. `integers` tells them apart: it is 1 if the
+    # score is an integer, plus 2 if the label is. Up to version 2.1, the states had other types and
+    # names, so old checkpoints are rejected.
+    rows = ("scores", "labels", "queries", "integers")
 
-        def update(
-            self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None
-        ) -> None:
-            """Add a batch; a batch that is rejected adds nothing."""
-            if indexes is None:
-                if len(preds) or len(target):
-                    self.sums, self.counts = self._added(Inputs(preds, target))
-                return
-            batch = {
-                "preds": preds.detach().reshape(-1),
-                "target": target.detach().reshape(-1),
-                "indexes": indexes.detach().reshape(-1),
-            }
-            if len(set(map(len, batch.values()))) > 1:
-                lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-                needs = "preds, target and indexes are one per document"
-                raise ValueError(f"with indexes, {needs}; got {lengths}")
-            if indexes.is_floating_point():
-                needs = "integers, the id of each document's query"
-                raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
-            # The bits of `rows`.
-            integers = 0
-            if not preds.is_floating_point():
-                integers += 1
-            if not target.is_floating_point():
-                integers += 2
-            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
-            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
-            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
-            for name, column in zip(self.rows, batch.values(), strict=True):
-                getattr(self, name).append(column)
+    def __init__(self, options: Options) -> None:
+        import torch
 
-        def compute(self) -> Any:
-            """Return the mean over all queries since the last reset."""
-            columns = []
-            for name in self.rows:
-                column = getattr(self, name)
-                # A sync has concatenated it already, and nothing concatenates an empty list.
-                if isinstance(column, list) and column:
-                    column = torch.cat(column)
-                columns.append(column)
-            scores, labels, queries, integers = columns
-            sums, counts = self.sums, self.counts
-            if len(scores):
-                scores = _from_64_bits(scores, integers & 1 > 0)
-                labels = _from_64_bits(labels, integers & 2 > 0)
-                sums, counts = self._added(Inputs(scores, labels, queries))
-            means = sums / counts
-            if len(means) == 1:
-                return means[0]
-            return dict(zip(self.options.names, means, strict=True))
+        super().__init__()
+        self.options = options
+        results = len(options.names)
+        self.add_state("sums", torch.zeros(results, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
+        for name in self.rows:
+            self.add_state(name, [], dist_reduce_fx="cat")
+        # A MetricCollection updates only one of several metrics whose states are equal after the
+        # first batch.
+        self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
 
-        def sync(self, *args: Any, **options: Any) -> None:
-            """Gather the states of all processes."""
-            for name, dtype in self.rows.items():
-                column = getattr(self, name)
-                if isinstance(column, list) and not column:
-                    # A process without rows sends no numbers, in the types of the others.
-                    column.append(torch.empty(0, dtype=dtype, device=self.device))
-            super().sync(*args, **options)
+    def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
+        """Add a batch; a batch that is rejected adds nothing."""
+        import torch
 
-        def set_dtype(self, dst_type: Any) -> Any:
-            """Leave the states as they are, since in fewer bits different ids may be the same."""
-            return self
+        if indexes is None:
+            if len(preds) or len(target):
+                self.sums, self.counts = self._added(Inputs(preds, target))
+            return
+        given = {"preds": preds, "target": target, "indexes": indexes}
+        batch = {name: column.detach().reshape(-1) for name, column in given.items()}
+        if len(set(map(len, batch.values()))) > 1:
+            lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
+            needs = "preds, target and indexes are one per document"
+            raise ValueError(f"with indexes, {needs}; got {lengths}")
+        if indexes.is_floating_point():
+            raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
+        integers = 0
+        if not preds.is_floating_point():
+            integers += 1
+        if not target.is_floating_point():
+            integers += 2
+        batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
+        columns = [_in_64_bits(name, column) for name, column in batch.items()]
+        columns.append(torch.full_like(batch["indexes"], integers, dtype=torch.uint8))
+        for name, column in zip(self.rows, columns, strict=True):
+            getattr(self, name).append(column)
 
-        def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
-            """Return the sums and counts with more queries added."""
-            values = np.stack(list(measure_inputs(inputs, self.options).values()))
-            sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
-            counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)
-            return self.sums + sums, self.counts + counts
+    def compute(self) -> Any:
+        """Return the mean over all queries since the last reset."""
+        import torch
 
-        def __reduce__(self) -> tuple[Any, ...]:
-            return restored_metric, (), self.__getstate__()
+        columns = []
+        for name in self.rows:
+            column = getattr(self, name)
+            # A sync has concatenated it already, and nothing concatenates an empty list.
+            if isinstance(column, list) and column:
+                column = torch.cat(column)
+            columns.append(column)
+        scores, labels, queries, integers = columns
+        sums, counts = self.sums, self.counts
+        if len(scores):
+            scores = _from_64_bits(scores, integers & 1 > 0)
+            labels = _from_64_bits(labels, integers & 2 > 0)
+            sums, counts = self._added(Inputs(scores, labels, queries))
+        means = sums / counts
+        if len(means) == 1:
+            return means[0]
+        return dict(zip(self.options.names, means, strict=True))
 
-    return NDCGMetric
+    def sync(self, *args: Any, **options: Any) -> None:
+        """Gather the states of all processes."""
+        import torch
+
+        for name in self.rows:
+            column = getattr(self, name)
+            if isinstance(column, list) and not column:
+                # A process without rows sends no numbers, in the types of the others.
+                dtype = torch.uint8 if name == "integers" else torch.int64
+                column.append(torch.empty(0, dtype=dtype, device=self.device))
+        super().sync(*args, **options)  # type: ignore[misc]
+
+    def set_dtype(self, dst_type: Any) -> Any:
+        """Leave the states as they are, since in fewer bits different ids may be the same."""
+        return self
+
+    def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
+        values = np.stack(list(measure_inputs(inputs, self.options).values()))
+        sums = self.sums.new_tensor(np.nansum(values, axis=1))
+        counts = self.counts.new_tensor((~np.isnan(values)).sum(axis=1))
+        return self.sums + sums, self.counts + counts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored_metric, (), self.__getstate__()
 
 
 def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
@@ -192,6 +192,6 @@ def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[floa
     floats = bits.view(torch.float64)
     if not are_integers.any():
         return floats
-    # A common type could round integers; `compute` refuses those that float64 would round.
+    # A common type could round integers; `compute` refuses what float64 would round.
     rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
     return [integer if is_integer else number for integer, number, is_integer in rows]

@@ -5,17 +5,16 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..inputs.columns import read_flat_column
 from ..inputs.ids import encode_ids
 from ..inputs.reading import Inputs
 from ..inputs.sources import plain, plain_in_order
-from ..measure.messages import InputError, mark, shown
+from ..measure.messages import InputError, mark, must_be, shown
 from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOptions
-from ..measure.ties import Mask
+from ..measure.ties import Array, Mask
 from ..scores.means import mean
-from ..scores.queries import NOTHING_TO_SCORE, measure_inputs
+from ..scores.queries import NOTHING_TO_SCORE, concatenated_parts, measure_inputs
 from .meter import concatenated, read_rows
 
 
@@ -24,7 +23,7 @@ class TrainerMetrics:
 
     Without ``query_ids``, every row of the predictions is a query and its columns are the
     documents. With it, every row is a document with one score, and ``query_ids`` is a column of the
-    evaluation set, or a function from the model's inputs to the query of each row, which needs
+    evaluation set, or a function from the model's inputs to the query of every row, which needs
     ``TrainingArguments(include_for_metrics=["inputs"])``.
 
     In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per
@@ -34,9 +33,7 @@ class TrainerMetrics:
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
-            raise ValueError(
-                f"main_input must be the name of the model's main input; got {shown(main_input)}"
-            )
+            raise must_be("main_input", "the name of the model's main input", main_input)
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
@@ -80,20 +77,16 @@ class TrainerMetrics:
         return result
 
     def _result(self) -> dict[str, Any]:
-        """Return the mean of the values in all batches."""
         if not self._batches:
             raise ValueError(NOTHING_TO_SCORE)
-        parts = self._batches
-        if self.query_ids is not None:
+        if self.query_ids is None:
+            values = concatenated_parts(self._batches)
+        else:
             columns = list(concatenated(self._batches))
             if self.columns is not None:
                 columns.append(self.columns.ids_of(columns[1]))
-            parts = [measure_inputs(Inputs(*columns), self.options)]
-        means = {}
-        for name in self.options.names:
-            values = [part[name] for part in parts]
-            means[name] = mean(name, np.concatenate(values))
-        return means
+            values = measure_inputs(Inputs(*columns), self.options)
+        return {name: mean(name, by_query) for name, by_query in values.items()}
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
@@ -110,7 +103,6 @@ class TrainerMetrics:
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
-        """Store the values of a batch with a row for each query."""
         if labels.ndim == 2 and scores.shape[2:] == (1,):
             # Of a model with one output for a document.
             scores = scores[..., 0]
@@ -124,8 +116,7 @@ class TrainerMetrics:
         self._batches.append(values)
         self._rows += len(scores)
 
-    def _main(self, inputs: Any) -> NDArray[Any]:
-        """Return the model's main input."""
+    def _main(self, inputs: Any) -> Array:
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
             hint = f"set {setting}, and give the whole EvalPrediction"
@@ -142,9 +133,9 @@ class TrainerMetrics:
 class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order."""
 
-    ids: pa.Array  # the query of each row
-    labels: NDArray[Any]  # the label of each row, in the type of the column
-    known: Mask  # whether each row has a label
+    ids: pa.Array  # the query of every row
+    labels: Array  # the label of every row, in the type of the column
+    known: Mask  # whether every row has a label
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
@@ -152,7 +143,7 @@ class _Columns(NamedTuple):
         if isinstance(query_ids, (str, int, Mapping)):
             column = "a column with an id for each row, such as data['query']"
             allowed = f"a function of the model's main input, or {column}"
-            raise ValueError(f"query_ids must be {allowed}; got {shown(query_ids)}")
+            raise must_be("query_ids", allowed, query_ids)
         if references is None:
             needs = "query_ids as a column need references, the labels in the same order"
             hint = "pass, for example, references=data['label']"
@@ -178,7 +169,7 @@ class _Columns(NamedTuple):
             known = labels == labels  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
-    def ids_of(self, labels: NDArray[Any]) -> pa.Array:
+    def ids_of(self, labels: Array) -> pa.Array:
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -197,7 +188,7 @@ class _Columns(NamedTuple):
         return self.ids
 
 
-def _differ(evaluated: NDArray[Any], labels: NDArray[Any]) -> Mask:
+def _differ(evaluated: Array, labels: Array) -> Mask:
     """Return which evaluated labels cannot be the listed ones, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
@@ -238,10 +229,10 @@ def trainer_metrics(
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None if each row of the model's output is a query and its columns are documents.
-            If each row is one document: the column of the evaluation set with the query id of each
-            row, together with `references`; or a function that accepts the model's main input (an
-            array) and returns the query id of each row. The function needs
+        query_ids: None if a row of the model's output is a query and its columns are documents. If
+            a row is one document: the column of the evaluation set with the query id of every row,
+            together with `references`; or a function that accepts the model's main input (an array)
+            and returns the query id of every row. The function needs
             `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single process:
             the Trainer does not gather the inputs of several.
         references: with such a column, the column of the labels in the same order. An evaluation
@@ -266,7 +257,6 @@ def trainer_metrics(
 
 
 def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    """Return the predictions, the labels and the inputs of an evaluation."""
     if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
@@ -282,13 +272,12 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
+    """Return the predictions, labels and inputs of every batch; a whole set is one batch."""
     sides = {"predictions": predictions, "labels": labels}
     if inputs is not None:
         sides["inputs"] = inputs
-    counts = {}
+    counts = dict.fromkeys(sides, "in one piece")
     for name, side in sides.items():
-        counts[name] = "in one piece"
         if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
             counts[name] = str(len(side))
     distinct = set(counts.values())
@@ -298,9 +287,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
         needs = "predictions, labels and inputs must come in the same batches, at least one"
         received = ", ".join(map(" ".join, counts.items()))
         raise ValueError(f"{needs}; got {received}")
-    if inputs is None:
-        inputs = [None] * len(predictions)
-    return list(zip(predictions, labels, inputs, strict=True))
+    return list(zip(predictions, labels, inputs or [None] * len(predictions), strict=True))
 
 
 def _first(argument: str, outputs: Any) -> Any:
@@ -317,7 +304,7 @@ def _first(argument: str, outputs: Any) -> Any:
     return np.asanyarray(output)
 
 
-def _array(values: Any) -> NDArray[Any]:
+def _array(values: Any) -> Array:
     """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     if hasattr(values, "detach"):
         values = plain("outputs", values)

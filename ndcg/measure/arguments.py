@@ -30,7 +30,7 @@ class Option(NamedTuple):
     """An option of `compute`."""
 
     meaning: str  # a phrase on the effect of the option
-    words: Mapping[str, str] = {}  # the words it accepts, each with its meaning
+    words: Mapping[str, str] = {}  # the words it accepts, with their meanings
     others: str = ""  # the other values it accepts
     default: Any = None  # the default in Python; None if the convention chooses the value
     usual: Any = None  # what None means, if no convention sets the option
@@ -317,7 +317,7 @@ def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
 
 
 def text_of_gain(gains: Mapping[Any, Any]) -> str:
-    """Return the gain of each label as `gain_in` reads it.
+    """Return the gain of every label as `gain_in` reads it.
 
     >>> text_of_gain({"relevant": 3, "not relevant": "..."})
     'relevant=3,not relevant=...'
@@ -338,7 +338,7 @@ def text_of(name: str) -> str:
         if meaning:
             notes.append(meaning)
         separator = ", "
-        if ";" in meaning:  # which has commas of its own
+        if ";" in meaning:  # which has commas
             separator = "; "
         text = f'`"{word}"`'
         if notes:
@@ -355,7 +355,7 @@ def text_of(name: str) -> str:
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, for the section `Args:` of a docstring."""
+    """Return a paragraph for every argument or option, for the section `Args:` of a docstring."""
     paragraphs = []
     for name in names:
         title = name
@@ -374,7 +374,7 @@ def lines_of(*names: str, indent: str = "    ") -> str:
 
 
 def describes_arguments(function: Described) -> Described:
-    """Replace each line `name: {name}` in a function's docstring with the description of it."""
+    """Replace every line `name: {name}` in a function's docstring with the description of it."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])

@@ -1,12 +1,11 @@
-"""The definition of nDCG in each library, as data.
+"""The definition of nDCG in every library, as data.
 
-A convention is a set of values for the options of ``NDCG.compute``. Each reproduces one library. If
-the library can be installed, a test runs it on the same rankings
+A convention is a set of values for the options of ``NDCG.compute``, which reproduces one library.
+If the library can be installed, a test runs it on the same rankings
 (tests/conformance/test_libraries.py). Behavior that no option can express is described in `quirks`.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 # The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio
@@ -340,30 +339,6 @@ CONVENTIONS: dict[str, Convention] = {
 }
 
 
-def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options of each convention, and its nDCG of one example."""
-    heads = (
-        "gain",
-        "discount",
-        "ideal",
-        "scores",
-        "ties",
-        "no relevant documents",
-        "negative",
-        "missing",
-    )
-    lines = [
-        f"| `convention=` | library | nDCG | {' | '.join(heads)} |",
-        "|---" * (3 + len(heads)) + "|",
-    ]
-    for name, value in values.items():
-        convention = CONVENTIONS[name]
-        chosen = convention.options | {"zero_division": empty_text(convention.zero_division)}
-        settings = " | ".join(chosen.values())
-        lines.append(f'| `"{name}"` | {convention.library} | {value:.4f} | {settings} |')
-    return "\n".join(lines)
-
-
 def empty_text(zero_division: float | str) -> str:
     """Return in words the nDCG of a query with no relevant documents.
 
@@ -375,14 +350,3 @@ def empty_text(zero_division: float | str) -> str:
     if math.isnan(zero_division):
         return "skipped"
     return f"{zero_division:g}"
-
-
-def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention."""
-    lines = []
-    for name, convention in CONVENTIONS.items():
-        line = f'- `"{name}"`: {convention.meaning}'
-        if convention.quirks:
-            line += f" {convention.quirks}"
-        lines.append(line)
-    return "\n".join(lines)

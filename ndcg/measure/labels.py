@@ -12,9 +12,9 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .messages import mark, nearest, shown
+from .ties import Array, Floats
 
 MOST_SHOWN = 6  # labels in a message
 # the numbers of text are at most this, and whole numbers that float64 tells apart
@@ -32,15 +32,12 @@ class Labels(NamedTuple):
     gains: tuple[tuple[str | float, float], ...]
 
     def numbers(self, values: Iterable[Any]) -> list[Any]:
-        """Return values with a number for each text that is a label; other values as they are.
+        """Return values with a number for every text that is a label; other values as they are.
 
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[str, Any] = {}
-        for label, _ in self.gains:
-            if isinstance(label, str):
-                known[label] = number_of(label)
+        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
         read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
@@ -55,7 +52,7 @@ class Labels(NamedTuple):
             numbers.append(read[value])
         return numbers
 
-    def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
+    def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
@@ -109,9 +106,7 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label
-            if not isinstance(name, str):
-                name = _plain(name)
+            name = label if isinstance(label, str) else _plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)

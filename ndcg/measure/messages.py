@@ -58,9 +58,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
             if isinstance(value, str):
                 text = f'"{value}"'  # as the docs write them
             texts.append(text)
-        said = name
-        if texts:
-            said = f"{name}={' or '.join(texts)}"
+        said = f"{name}={' or '.join(texts)}" if texts else name
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
@@ -137,7 +135,7 @@ class InputError(ValueError):
     @property
     def marked(self) -> str:
         """The message with its options marked."""
-        places = [mark(place) for place in self.places if place]
+        places = list(map(mark, filter(None, self.places)))
         if self.position is not None:  # in the last place: "query 'q1', position 3"
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
         problem = ": ".join(filter(None, [*places, self.problem]))
@@ -155,6 +153,15 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return worded(self)
+
+
+def must_be(name: str, allowed: str, value: Any, hint: str = "") -> InputError:
+    """Return the error for a value of an argument or an option that is not allowed.
+
+    >>> print(must_be("k", "positive", -1))
+    k must be positive; got -1
+    """
+    return InputError(f"{mark(name)} must be {allowed}; got {shown(value)}", hint=hint)
 
 
 def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, Literal, SupportsIndex, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from .arguments import DISCOUNTS, GAINS, MEASURES, OF_LIBRARIES, OPTIONS, PERFECT_IF_EMPTY
 from .conventions import CONVENTIONS
 from .labels import Labels, label_of
-from .messages import InputError, mark, nearest, shown
+from .messages import InputError, mark, must_be, nearest, shown
 from .scoring import Discount, Gain, not_discounts
+from .ties import Array, Floats
 
 __version__ = "3.0.0"
 
@@ -114,10 +115,10 @@ class Derived(Generic[Computed]):
 
     def __get__(self, owner: Any, kind: type) -> Computed:
         """Return the value, and store it under the property's name; on the class, the property."""
-        value: Any = self
-        if owner is not None:
-            value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
-        return value  # type: ignore[no-any-return]
+        if owner is None:
+            return self  # type: ignore[return-value]
+        value: Computed = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
+        return value
 
 
 @dataclass(frozen=True)
@@ -151,13 +152,12 @@ class Options:
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        parsed = _REMEMBERED.get(key)
-        if parsed is None:
+        if key not in _REMEMBERED:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
             _REMEMBERED[key] = parsed
-        return parsed
+        return _REMEMBERED[key]
 
     @classmethod
     def of_method(
@@ -184,17 +184,15 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The names of results, with the measure and the index of the cutoff."""
-        results = []
-        for measure, k in self.with_cutoffs:
-            results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
-        return tuple(results)
+        return tuple(
+            (result_name(measure, k), measure, self.cutoffs.index(k))
+            for measure, k in self.with_cutoffs
+        )
 
     @property
     def labels(self) -> Labels | None:
         """The labels that references may have in place of relevances, with their gains."""
-        if isinstance(self.gain, Labels):
-            return self.gain
-        return None
+        return self.gain if isinstance(self.gain, Labels) else None
 
     @Derived
     def sides(self) -> dict[str, Any]:
@@ -202,9 +200,7 @@ class Options:
         keep = None
         if self.duplicates == "best":
             # Of equal scores, the best is the one that ranks first.
-            keep = "first"
-            if self.ties == "last":
-                keep = "last"
+            keep = "last" if self.ties == "last" else "first"
         return {"score_order": self.given_order, "labels": self.labels, "keep": keep}
 
     @property
@@ -228,9 +224,8 @@ class Options:
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
-        ties = self.ties
-        if ties == "docid":  # documents are read in ascending order of ids
-            ties = "last"
+        # By "docid", documents are read in ascending order of ids.
+        ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -243,9 +238,7 @@ class Options:
         chosen = dict(vars(self))
         chosen["gain"] = _function_name("gain", self.gain, LABELS)
         chosen["discount"] = _function_name("discount", self.discount, RANKS)
-        chosen["judged_only"] = "0"
-        if self.judged_only:
-            chosen["judged_only"] = "removed"
+        chosen["judged_only"] = "removed" if self.judged_only else "0"
         discount = DISCOUNTS.get(chosen["discount"])
         if discount is None or discount.base_above is None:
             del chosen["log_base"]  # no score depends on it
@@ -270,11 +263,11 @@ class Options:
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Check the convention, then the options in the order of the table, then all together."""
-    for name in given:
+    values = {name: option.default for name, option in OPTIONS.items()}
+    for name, value in given.items():
         if name not in OPTIONS:
-            problem = f"unknown option {name[:100]}"
-            raise TypeError(f"{problem}; the options are {', '.join(OPTIONS)}")
-    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+            raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
+        values[name] = value
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {}
     for name, option in OPTIONS.items():
@@ -284,18 +277,20 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             value = getattr(convention, name, option.usual)
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    # A cutoff of `k` is for measures without one of their own.
+    # A cutoff of `k` is for measures without one.
     if values["k"] is not None and all("@" in name for name in measures):
-        k = mark("k", values["k"], said=f"k={shown(values['k'])}")
-        several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
-        raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
+        both = " and ".join(_setting(name, values[name]) for name in ("k", "measures"))
+        raise InputError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        _refuse_other_ties(values["ties"])
+        if values["ties"] not in (None, "last"):
+            meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
+            other = _setting("ties", values["ties"])
+            raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    is_order_given = values["score_order"] is not None
-    options = Options(_with_cutoffs(measures, cutoffs), **checked, is_order_given=is_order_given)
+    checked["is_order_given"] = values["score_order"] is not None
+    options = Options(_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
@@ -304,17 +299,12 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     return options
 
 
-def _refuse_other_ties(ties: Any) -> None:
-    """Raise an error for other ties than the ones that `ignore_ties` means."""
-    if ties in (None, "last"):
-        return
-    meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
-    other = mark("ties", ties, said=f"ties={shown(ties)}")
-    raise InputError(f"{meaning}, but {other} was given too; give one of the two")
+def _setting(name: str, value: Any) -> str:
+    """Return an option and its value as they were given."""
+    return mark(name, value, said=f"{name}={shown(value)}")
 
 
 def _checked_option(name: str, value: Any) -> Any:
-    """Return the checked value of an option."""
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
@@ -351,18 +341,23 @@ def signature(
 
 def shows_options(function: Function) -> Function:
     """Show the options of `compute` in the signature of a function with them as `**options`."""
-    signature = inspect.signature(function)
-    parameters = []
-    for parameter in signature.parameters.values():
-        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            parameters.append(parameter)
-    names = {parameter.name for parameter in parameters}
+    parameters = named_parameters(function)
     for name, option in OPTIONS.items():
-        if name not in names:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(name, kind, default=option.default, annotation=Any))
-    vars(function)["__signature__"] = signature.replace(parameters=parameters)
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameter = inspect.Parameter(name, kind, default=option.default, annotation=Any)
+        parameters.setdefault(name, parameter)
+    signature = inspect.signature(function).replace(parameters=list(parameters.values()))
+    vars(function)["__signature__"] = signature
     return function
+
+
+def named_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function by their names, without `*args` and `**options`."""
+    parameters = dict(inspect.signature(function).parameters)
+    for name, parameter in list(parameters.items()):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            del parameters[name]
+    return parameters
 
 
 def result_name(measure: str, k: int | None) -> str:
@@ -389,18 +384,17 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value if it is one of several words; else the error names the nearest one."""
     if isinstance(value, str) and value in choices:
         return str(value)
-    allowed = ", ".join(f'"{word}"' for word in choices)
-    problem = f"{mark(name)} must be one of {allowed}; got {shown(value)}"
-    raise InputError(f"{problem}{_nearest_word(value, choices)}")
+    raise must_be(name, f"one of {_quoted(choices)}", value, _nearest_word(value, choices))
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
 
 
 def _nearest_word(value: Any, words: Iterable[str]) -> str:
-    """Return the end of an error about a word: the one that was probably meant, if any."""
-    if isinstance(value, str):
-        word = nearest(value, words)
-        if word:
-            return f'; did you mean "{word}"?'
-    return ""
+    """Return the hint of an error about a word: the one that was probably meant, if any."""
+    word = nearest(value, words) if isinstance(value, str) else ""
+    return f'did you mean "{word}"?' if word else ""
 
 
 def is_real(value: Any) -> bool:
@@ -422,16 +416,14 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval: above 0, and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        allowed = f"between 0 and 1, such as {example}"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        allowed = "a finite number, at least 0, in units of the measure"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, "a finite number, at least 0, in units of the measure", value)
     return float(value)
 
 
@@ -442,21 +434,19 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
         allowed = f"an integer, at least {least}"
         if most < math.inf:
             allowed += f" and at most {most:,}"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, allowed, value)
     return int(value)
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
-    longest = 0
-    for k in cutoffs:
-        if k is None:
-            reason = "since its ideal has k documents of the highest gain"
-            raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
-        longest = max(longest, k)
+    if None in cutoffs:
+        reason = "since its ideal has k documents of the highest gain"
+        raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
+    longest = max(k or 0 for k in cutoffs)
     if longest > LONGEST_IDEAL:
-        reason = f"since its ideal has k documents; got {longest}"
-        raise InputError(f"{mark('k')} must be at most {LONGEST_IDEAL:,} for {setting}, {reason}")
+        reason = "since its ideal has k documents"
+        raise must_be("k", f"at most {LONGEST_IDEAL:,} for {setting}, {reason}", longest)
 
 
 def refuse_unknown(
@@ -473,14 +463,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    # As a dict, in which an option that is also a parameter stands once.
-    options: dict[str, None] = {}
-    for parameter in inspect.signature(method).parameters.values():
-        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            options[parameter.name] = None
-    for option in OF_COMPUTE:
-        if option not in lacks:
-            options[option] = None
+    options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
+    for option in lacks:
+        options.pop(option, None)
     if name not in lacks:  # an option that the method lacks was not misspelt
         similar = nearest(name, options)
         if similar:
@@ -493,9 +478,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
     for name, value in values.items():
         if name in ("k", "ignore_ties", "engine"):
             continue
-        usual: Any = OPTIONS[name].default
-        if name == "measures":
-            usual = ("nDCG",)
+        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
         if usual is not None:
@@ -519,7 +502,7 @@ def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
     if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
-        raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
+        raise must_be("k", f"a positive integer, {CUTOFFS}", k)
     return int(k)
 
 
@@ -527,15 +510,14 @@ def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
     """Return measures with every cutoff, or with the one in the name."""
-    pairs: dict[tuple[str, int | None], None] = {}
+    pairs: list[tuple[str, int | None]] = []
     for name in names:
         measure, _, cutoff_in_name = name.partition("@")
         if cutoff_in_name:
-            pairs[measure, int(cutoff_in_name)] = None
-            continue
-        for cutoff in cutoffs:
-            pairs[measure, cutoff] = None
-    return tuple(pairs)
+            pairs.append((measure, int(cutoff_in_name)))
+        else:
+            pairs += [(measure, cutoff) for cutoff in cutoffs]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _measure(name: Any) -> str:
@@ -556,14 +538,13 @@ def _measure(name: Any) -> str:
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{mark(name)} must be True or False; got {shown(value)}")
+        raise must_be(name, "True or False", value)
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        allowed = "a positive number other than 1"
-        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(value)}")
+        raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
 
 
@@ -573,8 +554,7 @@ def _refuse_base(base: float, discount: Any) -> None:
         return
     above = DISCOUNTS[discount].base_above
     if above is not None and base <= above:
-        allowed = f"above {above:g} for {mark('discount', discount)}"
-        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(base)}")
+        raise must_be("log_base", f"above {above:g} for {mark('discount', discount)}", base)
 
 
 def _zero_division(value: Any) -> float | str:
@@ -583,7 +563,7 @@ def _zero_division(value: Any) -> float | str:
     if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
         excluding = "nan to exclude queries with no relevant documents from the mean"
         allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
-        raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
+        raise must_be("zero_division", allowed, value)
     return float(value)
 
 
@@ -592,7 +572,7 @@ def _ignore_index(value: Any) -> float | None:
         return None
     if not _is_finite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
-        raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
+        raise must_be("ignore_index", allowed, value)
     if isinstance(value, Integral):  # which float64 might round
         return int(value)
     return float(value)
@@ -604,26 +584,20 @@ def _gain(value: Any) -> Gain | Labels:
     if isinstance(value, Mapping):
         return _gains_by_label(value)
     if callable(value):
-        function: Callable[[NDArray[np.float64]], Any] = value
-        return function
+        return cast(Gain, value)
     gains = _listed_numbers(value)
     if gains is not None:
         return gains
-    words = ", ".join(f'"{word}"' for word in GAINS)
-    forms = "in a list or of any labels, {label: gain}, or a function"
-    listed = f"the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
-    problem = f"{mark('gain')} must be {words}, {listed}; got {shown(value)}"
-    raise InputError(f"{problem}{_nearest_word(value, GAINS)}")
+    forms = mark("forms of gain", said="in a list or of any labels, {label: gain}, or a function")
+    allowed = f"{_quoted(GAINS)}, the finite gains of labels 0, 1, 2, ... {forms}"
+    raise must_be("gain", allowed, value, _nearest_word(value, GAINS))
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
-    has_text = False
     for label, gain in given.items():
-        if isinstance(label, str):
-            has_text = True
-        elif not isinstance(label, (bool, np.bool_)) and not _is_finite(label):
+        if not isinstance(label, (str, bool, np.bool_)) and not _is_finite(label):
             problem = f"a label is text, a finite number or a flag; got {shown(label)}"
             raise InputError(problem, "gain")
         if not _is_finite(gain):
@@ -639,6 +613,7 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
+    has_text = any(isinstance(label, str) for label in given)
     if not has_text and in_order == [*range(len(gains))]:
         return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
@@ -648,8 +623,7 @@ def _discount(value: Any) -> Discount:
     if isinstance(value, str):
         return choice("discount", value, tuple(DISCOUNTS))
     if callable(value):
-        function: Callable[[NDArray[np.int64]], Any] = value
-        return function
+        return cast(Discount, value)
     discounts = _listed_numbers(value)
     reason = ""
     if discounts is not None:
@@ -657,12 +631,11 @@ def _discount(value: Any) -> Discount:
         if problem is None:
             return discounts
         reason = f", which {problem}"
-    words = ", ".join(f'"{word}"' for word in DISCOUNTS)
-    allowed = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
+    allowed = f"{_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, 3, ... or a function"
     raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
 
 
-def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+def _listed_numbers(value: Any) -> Floats | None:
     """Return a list of finite numbers as an array; None for anything else."""
     is_list = isinstance(value, (list, tuple))
     is_array = isinstance(value, np.ndarray) and value.ndim == 1
@@ -695,7 +668,7 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
+def _function_name(name: str, value: Gain | Labels | Discount, samples: Array) -> str:
     """Return the name of gains or discounts in a signature.
 
     The name of a function is a hash of its results for some values.

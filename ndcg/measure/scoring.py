@@ -8,11 +8,11 @@ For a query with documents ranked by descending score, rank ``i`` from 1:
     nDCG@k = DCG@k / IDCG@k
 
 (Järvelin & Kekäläinen, ACM TOIS 2002; exponential gain: Burges et al., ICML 2005.) Documents with
-equal scores share their ranks, so each of them counts with the mean gain of its group: the
+equal scores share their ranks, so a document counts with the mean gain of its group: the
 expectation over all orders of the group (McSherry & Najork, ECIR 2008). That is why the code speaks
 of *the gain at a rank*.
 
-Each block of queries goes through three steps: the gain of every document; the gain
+Every block of queries goes through three steps: the gain of every document; the gain
 at ranks 1..k in the order of the scores; the gain at ranks 1..k in the ideal order.
 Every measure is a sum over the last two.
 """
@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .messages import InputError, in_short, mark, raise_unless_of_values
-from .ties import Floats, Mask, grid_height, ideal_gains, ranked_gains
+from .ties import Array, Floats, Mask, grid_height, ideal_gains, ranked_gains
 
-Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
-Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+Gain = str | Sequence[float] | Array | Callable[[Floats], Any]
+Discount = str | Sequence[float] | Array | Callable[[NDArray[np.int64]], Any]
 
 Output = TypeVar("Output")
 
@@ -72,7 +72,7 @@ class MeasureDefinition(NamedTuple):
 
     measures: frozenset[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, stored from the last rank to the first
+    weight: Floats  # the discount of every rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -115,12 +115,21 @@ class MeasureDefinition(NamedTuple):
         return not self.measures.isdisjoint(measures)
 
 
+class _Documents(NamedTuple):
+    """The documents of all queries, as `measure_queries` describes them."""
+
+    relevance: Array
+    score: Array
+    judged: Mask | None
+    retrieved: Mask | None
+
+
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
     queries: slice | NDArray[np.intp]  # where their results go
-    relevance: NDArray[Any]  # 0 if not judged
-    score: NDArray[Any]  # -inf if not retrieved
+    relevance: Array  # 0 if not judged
+    score: Array  # -inf if not retrieved
     judged: Mask | None  # None: all of them
 
     def query(self, row: int) -> int:
@@ -140,7 +149,7 @@ class _Block(NamedTuple):
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
+    """Return the discount of ranks 1..``ranks``: the factor of the gain at every rank.
 
     ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002).
     A sequence has the discounts of rank 1, 2, 3, …; a function returns the discounts of an array of
@@ -193,8 +202,8 @@ def not_discounts(values: Floats) -> str | None:
 
 
 def measure_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
+    relevance: Array,
+    score: Array,
     offsets: NDArray[np.int64] | None = None,
     *,
     judged: Mask | None = None,
@@ -202,14 +211,14 @@ def measure_queries(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> dict[str, Floats]:
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
-    query, with ``offsets``, which are the start of each query and the end of the last one. Higher
+    query, with ``offsets``, which are the start of every query and the end of the last one. Higher
     scores rank first; ``-inf`` is the same as not retrieved. A document that is not ``judged`` has
     a rank with gain 0, and is not in the ideal; one that is not ``retrieved`` has no rank, but is
     in the ideal; None marks all of them. A cutoff is a positive integer, or None for all ranks. The
-    options are those of `MeasureDefinition.of`, checked as options of ``compute``.
+    options are the ones of `MeasureDefinition.of`, checked as options of ``compute``.
 
     An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
     has no gain, or a sum overflows.
@@ -233,7 +242,7 @@ def measure_queries(
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
-    blocks = _blocks(relevance, score, offsets, judged, retrieved, size)
+    blocks = _blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
     if score.size > 2 * size:
         in_threads(measure_block, list(blocks))
     else:
@@ -245,7 +254,6 @@ def measure_queries(
 def _measure_block(
     read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
 ) -> None:
-    """Put the measures of a block's queries into the arrays of all queries."""
     block = read()
     weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -256,22 +264,19 @@ def _measure_block(
         if definition.ideal == "full" and "IDCG" in sums:
             # The highest gain at every rank up to the cutoff, which may exceed the documents.
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack(
-                [_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs]
-            )
+            cutoffs = [k or ranks for k in definition.cutoffs]
+            sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
         _refuse_overflow(block, sums)
         if "nDCG" in definition.measures:
-            empty: float | Floats
-            if isinstance(definition.zero_division, str):
+            empty: Any = definition.zero_division
+            if isinstance(empty, str):
                 empty = _perfect_if_empty(block, gains)
-            else:
-                empty = definition.zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
 
-def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
+def _exact_in_float64(score: Array) -> Array:
     """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks with signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
@@ -282,19 +287,10 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
 
 
-def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
-    """Return whether negative relevances may be padding: all are one label that some library uses.
-
-    >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
-    (True, False, False)
-    """
-    labels = np.unique(negative)
-    return len(labels) == 1 and labels[0] in PADDING_LABELS
-
-
-def hint_of_negative(negative: NDArray[Any]) -> str:
+def hint_of_negative(negative: Array) -> str:
     """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
-    if are_padding_labels(negative):
+    labels = np.unique(negative)
+    if len(labels) == 1 and labels[0] in PADDING_LABELS:
         padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
         return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
@@ -303,7 +299,7 @@ def hint_of_negative(negative: NDArray[Any]) -> str:
 def in_threads(
     work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
 ) -> list[Output]:
-    """Return the result of a function for each item, in as many threads as the process may use."""
+    """Return the result of a function for every item, in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -312,7 +308,7 @@ def in_threads(
 
 def _threads() -> int:
     """Return OMP_NUM_THREADS, else the number of CPUs that the process may use."""
-    # OpenMP allows a list, with a number for each level of nested threads.
+    # OpenMP allows a list, with a number for every level of nested threads.
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
@@ -322,8 +318,8 @@ def _threads() -> int:
 
 
 def check_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
+    relevance: Array,
+    score: Array,
     offsets: NDArray[np.int64] | None = None,
     *,
     judged: Mask | None = None,
@@ -335,7 +331,7 @@ def check_queries(
 
     By default, these are the documents that no combination of options could score.
     """
-    for read in _blocks(relevance, score, offsets, judged, retrieved):
+    for read in _blocks(_Documents(relevance, score, judged, retrieved), offsets):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             gains, _ = _gains(block, gain, negative_relevance)
@@ -343,45 +339,34 @@ def check_queries(
 
 
 def _blocks(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    offsets: NDArray[np.int64] | None,
-    judged: Mask | None,
-    retrieved: Mask | None,
-    size: int = SCORES_AT_A_TIME,
+    documents: _Documents, offsets: NDArray[np.int64] | None, size: int = SCORES_AT_A_TIME
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores; yield a function to read each.
+    """Cut queries into blocks of about ``size`` scores; yield functions that read them.
 
     Ragged queries are cut longest first.
     """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        documents = int(lengths[0]) if len(lengths) else 0
-        if (lengths == documents).all():
-            shape = (len(lengths), documents)
-            relevance, score = relevance.reshape(shape), score.reshape(shape)
-            if judged is not None:
-                judged = judged.reshape(shape)
-            if retrieved is not None:
-                retrieved = retrieved.reshape(shape)
+        longest = int(lengths.max(initial=0))
+        if (lengths == longest).all():
+            shape = (len(lengths), longest)
+            arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
+            documents = _Documents(*arrays)
             offsets = None
     if offsets is None:
-        queries, documents = score.shape
-        step = max(1, size // max(documents, 1))
+        queries, longest = documents.score.shape
+        step = max(1, size // max(longest, 1))
         for start in range(0, queries, step):
-            rows = slice(start, min(start + step, queries))
-            yield partial(_block, rows, relevance, score, judged, retrieved)
+            yield partial(_block, documents, slice(start, min(start + step, queries)))
         return
-    for block in similar_lengths(lengths, size, PADDING):
-        yield partial(
-            _padded, block, offsets[block], lengths[block], relevance, score, judged, retrieved
-        )
+    for queries in similar_lengths(lengths, size, PADDING):
+        yield partial(_padded, documents, queries, offsets[queries], lengths[queries])
 
 
 def similar_lengths(
     lengths: NDArray[np.int64], size: int, padding: int
 ) -> Iterator[NDArray[np.intp]]:
-    """Yield the queries of each block of about ``size`` documents, longest first.
+    """Yield the queries of every block of about ``size`` documents, longest first.
 
     A block has as many queries as fit with little padding: less than an eighth, or less than
     another block would cost.
@@ -399,14 +384,8 @@ def similar_lengths(
         yield block
 
 
-def _block(
-    rows: slice,
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    judged: Mask | None,
-    retrieved: Mask | None,
-) -> _Block:
-    """Return the block of queries of the same length."""
+def _block(documents: _Documents, rows: slice) -> _Block:
+    relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
     if judged is not None:
         judged = judged[rows]
@@ -417,28 +396,26 @@ def _block(
 
 
 def _padded(
+    documents: _Documents,
     queries: NDArray[np.intp],
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    judged: Mask | None,
-    retrieved: Mask | None,
 ) -> _Block:
     """Pad queries to the length of the first, the longest; padding is not judged or retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
+    relevance, score, judged, retrieved = documents
     last = len(score) - longest
     first = np.minimum(starts, last)
     # Queries that are too close to the end to be read as rows of this length.
     late = np.flatnonzero(first < starts)
 
-    def padded(values: NDArray[Any]) -> NDArray[Any]:
+    def padded(values: Array) -> Array:
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
         shape, strides = (last + 1, longest), whole.strides * 2
-        rows: NDArray[Any] = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
+        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -446,15 +423,13 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    if judged is None:
-        is_judged, unjudged = ~beyond, beyond
-    else:
-        is_judged = padded(judged) & ~beyond
-        unjudged = ~is_judged
+    is_judged = ~beyond
+    if judged is not None:
+        is_judged &= padded(judged)
     unretrieved = beyond
     if retrieved is not None:
         unretrieved = beyond | ~padded(retrieved)
-    np.copyto(relevance, relevance.dtype.type(0), where=unjudged)
+    np.copyto(relevance, relevance.dtype.type(0), where=~is_judged)
     np.copyto(score, -np.inf, where=unretrieved)
     return _Block(queries, relevance, score, is_judged)
 
@@ -529,7 +504,6 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -603,9 +577,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _answer(
-    option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]
-) -> Floats:
+def _answer(option: str, places: str, function: Callable[[Array], Any], values: Array) -> Floats:
     """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
@@ -637,7 +609,7 @@ def _gains_from_table(relevance: Floats, table: Floats) -> Floats:
 def _discounted_sums(
     ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
 ) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, if a measure needs them, at each cutoff: (cutoffs, queries)."""
+    """Return CG, DCG and IDCG, if a measure needs them, at every cutoff: (cutoffs, queries)."""
     sums = {}
     discount = definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
@@ -657,7 +629,7 @@ def sign(discount: Floats) -> float:
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, else 0.
+    """Return 1 for every query without a gain above 0 for which nothing was retrieved, else 0.
 
     The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
     was something to find.
@@ -676,20 +648,19 @@ def ratio(
     return np.where(sign * idcg > 0, values, zero_division)
 
 
-def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of a gain that is the same at all ranks, for each query."""
-    ranks = len(weight)
-    step = max(1, SCORES_AT_A_TIME // max(ranks, 1))
+def _sums_of_equal(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the weighted sums of a gain that is the same at all ranks of a query, as `_sums`."""
+    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     sums = []
     for start in range(0, len(gains), step):
         # Added as by `_sums` elsewhere, so that values agree to the last bit.
-        at_ranks = gains[start : start + step, np.newaxis].repeat(ranks, axis=1)[:, ::-1]
-        sums.append(_sums(at_ranks, weight, [ranks])[0])
-    return np.concatenate(sums)
+        at_ranks = gains[start : start + step, np.newaxis].repeat(len(weight), axis=1)
+        sums.append(_sums(at_ranks[:, ::-1], weight, cutoffs))
+    return np.concatenate(sums, axis=1)
 
 
 def _sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
+    """Return the weighted sums of every query's gains up to every cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it
     if both arrays are stored from the last rank to the first, except for a single query, which is

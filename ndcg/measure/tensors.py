@@ -1,6 +1,6 @@
 """The measure of PyTorch tensors, computed where they lie: the meaning of `measure_queries`.
 
-Only the highest scores and gains of a query are found, with no loop over queries, and added in
+Only the highest scores and gains of a query are sought, with no loop over queries, and added in
 float64: values equal NumPy's to about 1e-15, not to the last bit.
 
 For invalid values the result is None, and `measure_queries` raises its error. To tell, a block of
@@ -35,7 +35,7 @@ def measure_tensors(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> "dict[str, Tensor] | None":
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
@@ -92,9 +92,7 @@ def _blocks(
     import torch
 
     def mask_of(mask: Any, rows: slice) -> Any:
-        if mask is None:
-            return None
-        return mask[rows]
+        return None if mask is None else mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
@@ -216,9 +214,7 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        if not clip:
-            return values
-        return values.clamp(min=0)
+        return values.clamp(min=0) if clip else values
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -280,14 +276,13 @@ def _ideal(
     ranks: int,
     definition: MeasureDefinition,
 ) -> "Tensor":
-    """Return the gain at ranks 1..``ranks`` in the ideal."""
     import torch
 
     score, counted = block.score, block.judged
     if definition.ideal == "retrieved":
         counted = score > -math.inf
         if block.judged is not None:
-            counted = block.judged & (score > -math.inf)
+            counted &= block.judged
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
@@ -317,9 +312,7 @@ def _ranked(
         position = _order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        if not valid:
-            return None
-        return gains
+        return gains if valid else None
     top, position = _top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -351,7 +344,7 @@ def _mean_of_ties(
 ) -> "Tensor":
     """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
-    Sums from the start of a tie double their length in each step, so their order never depends on
+    Sums from the start of a tie double their length in every step, so their order never depends on
     the device.
     """
     import torch

@@ -1,6 +1,6 @@
 """Compute the gains at the first ranks of every query, exactly for ties, from scores and gains.
 
-SIMD sorts values several times faster than indices, so each score is packed into one 64-bit key
+SIMD sorts values several times faster than indices, so every score is packed into one 64-bit key
 with the number of its document, and unpacked after sorting.
 """
 
@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-LOWEST = np.finfo(np.float64).min  # the key of -inf, whose own bits cannot hold a number
+LOWEST = np.finfo(np.float64).min  # the key of -inf, whose bits cannot hold a number
 
 
 def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
-    """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
+    """Return the ``ranks`` highest gains of every query, in descending order, as (queries, ranks).
 
     In memory, they lie from the last rank to the first. There are at least as many documents as
     ranks, and no gain is below ``lowest``.
@@ -66,8 +67,8 @@ def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[F
         unretrieved = np.flatnonzero(keys < LOWEST / 2)
         retrieved = count * np.count_nonzero(lacking) - unretrieved.size
         if np.count_nonzero(score[lacking] > -np.inf) != retrieved:
-            # Keys cannot tell -inf from such low scores, so every document is ranked, those that
-            # were not retrieved last and with gain 0.
+            # Keys cannot tell -inf from such low scores, so every document is ranked: the ones
+            # that were not retrieved last, with gain 0.
             unretrieved = unretrieved[:0]
             gains = np.where(score > -np.inf, gains, 0)
     bits = keys.view(np.int64).ravel()
@@ -97,9 +98,9 @@ def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floa
 def _highest_scores(
     score: Floats, count: int, averaged: bool
 ) -> tuple[Floats, NDArray[np.int64], int]:
-    """Return the keys of each query's ``count`` highest scores, ascending, and document numbers.
+    """Return the keys of every query's ``count`` highest scores, ascending, and document numbers.
 
-    The lowest bits of each score, as many as it takes to number the documents of the block, are
+    The lowest bits of every score, as many as it takes to number the documents of the block, are
     replaced with the document's number; a mask of these bits is returned too. Only neighbors that
     agree in all other bits can be tied or out of order.
     """
@@ -150,7 +151,7 @@ def _settled_gains(
 ) -> Floats:
     """Return the gains of the numbered documents, the best last, with ties and near ties resolved.
 
-    ``near`` marks those with nearly the same score as the one before.
+    ``near`` marks the ones with nearly the same score as the one before.
     """
     crossing = np.empty(0, np.intp)  # queries in which a near tie crosses the cutoff
     if numbers.shape[1] > ranks:
@@ -212,7 +213,7 @@ def _sort_near(
 
 
 def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
-    """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
+    """Return the mean gain of every document's group; ``first`` marks the starts of groups."""
     # Groups are numbered from 1. The mask is cast, because on a mask cumsum would block threads.
     group = np.cumsum(first.astype(np.intp))
     sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
@@ -253,10 +254,10 @@ def grid_height(documents: int, count: int) -> int:
 def _shortlist(
     values: Floats, count: int, height: int, exact: bool = False
 ) -> NDArray[np.int64] | None:
-    """Return numbers of documents with the ``count`` highest values of each row; None if unsure.
+    """Return numbers of documents with the ``count`` highest values of every row; None if unsure.
 
     If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
-    the highest maxima, because each of these columns has a value at least as high as any elsewhere.
+    the highest maxima, because any of these columns has a value at least as high as any elsewhere.
     It does not matter which of several equal maxima is taken. Nearly equal ones can be mistaken for
     equal, unless ``exact``.
     """

@@ -72,7 +72,7 @@ class TablesInFile:
         return end
 
     def read(self, end: int) -> list[pa.Table]:
-        """Return the valid tables, memory-mapped: one for each stream."""
+        """Return the valid tables, memory-mapped: one for every stream."""
         return _read_streams(self._file.fileno(), end)
 
 

@@ -47,7 +47,7 @@ def readable_id(spelling: bytes) -> str:
 def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
     """Return the sets with more ids, which are in none of them.
 
-    Each set is larger than the next, so that few sets hold many batches, and none is modified.
+    Every set is larger than the next, so that few sets hold many batches, and none is modified.
     """
     if not ids:
         return sets

@@ -211,8 +211,6 @@ class Batches:
         return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
-        """Add the batch that a function reads, completely or not at all."""
-
         def step() -> tuple[BatchState, None]:
             self._settle()
             batch = read()
@@ -361,7 +359,6 @@ class Batches:
 
 
 def _check_rows(batch: Batch, check: Callable[[Inputs], Any]) -> None:
-    """Raise an error if the queries of a batch cannot be scored."""
     if batch.table.num_rows:
         check(Inputs(batch.table["predictions"], batch.table["references"]))
 

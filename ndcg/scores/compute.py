@@ -26,7 +26,7 @@ def compute(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
-    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of each query.
+    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of every query.
 
     Args:
         predictions: {predictions}
@@ -44,8 +44,8 @@ def compute(
             and `engine`, as the metric card describes them.
 
     Returns:
-        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
-        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a Spark
+        A value for every measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
+        for nDCG, or with `use_aggregator=False` a list with the value of every query. For a Spark
         DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:

@@ -36,7 +36,7 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    query_ids: "Tensor | None" = None  # the id of each query
+    query_ids: "Tensor | None" = None  # the id of every query
     order: "Tensor | None" = None  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
@@ -78,12 +78,11 @@ def measure_on_device(
     device = accelerator_of(score)
     if device is None:
         return None
-    tensors = [relevance]
-    for optional in (query_ids, mask):
-        if optional is not None:
-            tensors.append(optional)
-    if any(accelerator_of(tensor) != device for tensor in tensors):
+    if accelerator_of(relevance) != device:
         return None
+    for optional in (query_ids, mask):
+        if optional is not None and accelerator_of(optional) != device:
+            return None
     if not _can_score(inputs, options, mask):
         return None
     import torch
@@ -101,18 +100,12 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     if score.numel() < ON_DEVICE_FROM:
         return False
     # A device knows documents by their positions only.
-    if inputs.document_ids is not None:
-        return False
-    if inputs.exclude is not None:
-        return False
-    if options.ties == "docid":
+    if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
     types = {_type(score), _type(relevance)}
     if mask is not None:
         types.add(_type(mask))
-    if not types.issubset(NUMBER_TENSORS):
-        return False
-    if not _has_exact_types(options, _type(score)):
+    if not types.issubset(NUMBER_TENSORS) or not _has_exact_types(options, _type(score)):
         return False
     if inputs.query_ids is None:
         return _are_rows(score, relevance, mask)
@@ -137,9 +130,10 @@ def _are_rows(score: Any, relevance: Any, mask: Any) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
         return False
-    if relevance.shape != score.shape:
-        return False
-    if mask is not None and mask.shape != score.shape:
+    shapes = {score.shape, relevance.shape}
+    if mask is not None:
+        shapes.add(mask.shape)
+    if len(shapes) > 1:
         return False
     # Integers on both sides may be ids, which the host refuses.
     return not {_type(score), _type(relevance)}.issubset(INTEGER_TENSORS)
@@ -221,10 +215,6 @@ def _measured(
         values = values[:, order]
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
-    warn_if_swapped(_first_on_host(score), _first_on_host(relevance))
+    first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
+    warn_if_swapped(*first)
     return dict(zip(options.names, values.cpu().numpy(), strict=True))
-
-
-def _first_on_host(side: Any) -> NDArray[np.float64]:
-    """Return the first values of a side, which tell whether it is the other one."""
-    return np.asarray(side.reshape(-1)[:COMPARED].double().cpu().numpy())

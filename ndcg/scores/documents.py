@@ -1,19 +1,20 @@
-"""List the documents of a query with their ranks and what each adds to DCG."""
+"""List the documents of a query with their ranks and what every adds to DCG."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..inputs.columns import in_both, taken
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
-from ..measure.ties import Floats, Mask
+from ..measure.ties import Array, Floats, Mask
 from .frames import from_frame
 from .queries import OF_GAINS, counted_parts, user_terms
 
@@ -66,9 +67,7 @@ def documents(
     if len(parsed.cutoffs) > 1:
         needs = "one cutoff, since a document has one discount"
         raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
-    wanted = None
-    if queries is not None:
-        wanted = dict.fromkeys(queries)
+    wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
     gains = {name: parsed.scoring[name] for name in OF_GAINS}
@@ -92,18 +91,33 @@ def documents(
     return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
 
+class OneQuery(NamedTuple):
+    """The documents of a query."""
+
+    ids: Sequence[Any]  # or their positions
+    relevance: Array
+    score: Array
+    judged: Mask
+    retrieved: Mask
+
+    @classmethod
+    def of(cls, part: Rankings, index: int) -> "OneQuery":
+        """Return the documents of a query by its index in rankings."""
+        rows = slice(*part.offsets[index : index + 2].tolist())
+        relevance, score = part.relevance[rows], part.score[rows]
+        ids: Sequence[Any] = range(len(score))
+        if part.documents is not None:
+            ids = part.documents(index)
+        judged = np.ones(len(score), bool)
+        if part.judged is not None:
+            judged = part.judged[rows]
+        retrieved = in_both(score > -np.inf, taken(part.retrieved, rows))
+        return cls(ids, relevance, score, judged, retrieved)
+
+
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
-    """Return the rows of a query, by its index in rankings."""
-    start, stop = part.offsets[index : index + 2].tolist()
-    rows = slice(start, stop)
-    score = part.score[rows]
-    retrieved = score > -np.inf
-    if part.retrieved is not None:
-        retrieved = part.retrieved[rows] & retrieved
-    judged = np.ones(stop - start, bool)
-    if part.judged is not None:
-        judged = part.judged[rows]
-    gain = _gains(part, rows, judged, options)
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
+    gain = _gains(relevance, judged, options)
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
@@ -119,15 +133,12 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids: Sequence[Any] = range(stop - start)
-    if part.documents is not None:
-        ids = part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
             "query": [query] * len(listed),
             "document": [ids[position] for position in listed.tolist()],
-            "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
+            "relevance": pa.array(relevance[listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
             "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
             "gain": gain[listed],
@@ -145,28 +156,19 @@ def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Op
     return np.asarray(shared / (last - first))
 
 
-def _gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document, as the CG of a query with this document alone."""
-    count = rows.stop - rows.start
-    relevance, offsets = part.relevance[rows], np.arange(count + 1)
+def _gains(relevance: Array, judged: Mask, options: Options) -> Floats:
+    """Return the gain of every document, as the CG of a query with this document alone."""
     gains = {name: options.scoring[name] for name in OF_GAINS}
+    count = len(relevance)
     measured = measure_queries(
-        relevance, np.zeros(count), offsets, judged=judged, measures=("CG",), **gains
+        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
     )
     return np.asarray(measured["CG"][0])
 
 
-def _ranked(
-    score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str
-) -> NDArray[np.intp]:
+def _ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
     # Sorted ascending and turned round, so that of equal scores the highest of these is first.
-    if ties == "best":
-        last_first = gain
-    elif ties == "worst":
-        last_first = -gain
-    elif ties == "last":
-        last_first = np.arange(len(score), dtype=np.float64)
-    else:
-        last_first = -np.arange(len(score), dtype=np.float64)
+    position = np.arange(len(score), dtype=np.float64)
+    last_first = {"best": gain, "worst": -gain, "last": position}.get(ties, -position)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]

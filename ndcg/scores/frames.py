@@ -21,6 +21,7 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, crossed, read_slices
 from ..inputs.sources import is_database_query, listed, settled, values_by_query
 from ..measure.messages import InputError, mark, shown
+from ..measure.ties import Array, Floats, Mask
 
 NOT_SIDES = Inputs._fields[2:]
 FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
@@ -44,7 +45,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     columns.
     """
     named = dict(arguments)
-    del named["exclude"]  # whose columns are those of another table
+    del named["exclude"]  # whose columns are in another table
     slice_columns: dict[str, str] = {}
     if data is not None:  # without it, several texts are the slices of queries
         slice_columns = _several_names(named["by"])
@@ -57,7 +58,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
-            # A name was replaced by a column, which has a value in each row.
+            # A name was replaced by a column, which has a value in every row.
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
@@ -82,41 +83,37 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     frame = frame_of("data", listed(data))
     if frame is None:
         return
-    documents = spelled(frame.names, DOCUMENT[0])
-    if len(documents) != 1:
+    names = spelled(frame.names, DOCUMENT[0])
+    # A query of a database would be run once more.
+    if len(names) != 1 or is_database_query(data):
         return
-    if is_database_query(data):
-        return  # it would be run once more
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
-    first = codes < FIRST_QUERIES
-    (column,) = frame.read(documents)
-    cells = settled({"data": column})["data"]
+    first = np.flatnonzero(codes < FIRST_QUERIES)
+    (column,) = frame.read(names)
     try:
-        document_ids = id_column("data", cells)
+        documents = id_column("data", settled({"data": column})["data"])
     except ValueError:
         return  # the column is not asked for
-    if len(document_ids) != len(codes):
+    if len(documents) != len(codes):
         return
-    document_ids = document_ids.filter(pa.array(first))
-    no_values = np.zeros(int(first.sum()))
-    rows = Columns(codes[first], ids, document_ids, no_values, hashes_of(document_ids))
+    documents = documents.take(pa.array(first))
+    rows = Columns(codes[first], ids, documents, np.zeros(len(first)), hashes_of(documents))
     repeated = repeated_row(rows)
     if repeated is None:
         return
-    numbers = np.flatnonzero(first)
-    row, before = (int(numbers[number]) for number in repeated)
-    document, query = rows.words(repeated[0])
-    problem = f"document {document} of query {query} is in row {before} and in row {row}"
-    named = mark("document_ids", documents[0])
+    row, before = repeated
+    document, query = rows.words(row)
+    rows_of_both = f"in row {first[before]} and in row {first[row]}"
+    problem = f"document {document} of query {query} is {rows_of_both}"
+    named = mark("document_ids", names[0])
     hint = f"give the rows of one system, or name the documents, {named}"
-    raise InputError(f"{problem}; {hint}", "data")
+    raise InputError(problem, "data", hint=hint)
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    missing_of_sides: list[NDArray[np.bool_]] = []
+    missing_of_sides = []
     for name, column in columns.items():  # the scores of all systems, and the relevances
         if name in NOT_SIDES:
             continue
@@ -132,7 +129,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
-def _missing(column: Any) -> NDArray[np.bool_] | None:
+def _missing(column: Any) -> Mask | None:
     """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
@@ -150,15 +147,13 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the slice of each query from a column of one of two tables, or else from a file."""
+    """Return the slice of every query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
     # The references first, since all of their queries count.
-    in_order = sorted(sides, key=lambda argument: argument != "references")
-    for argument in in_order:
-        side = sides[argument]
-        if is_path(side):
+    for argument in sorted(sides, key=lambda argument: argument != "references"):
+        if is_path(sides[argument]):
             continue
-        frame = frame_of(argument, side)
+        frame = frame_of(argument, sides[argument])
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
@@ -166,19 +161,16 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)
-    qrels_file = None
-    for argument in in_order:
-        # A system of `compare` is no file of queries.
-        if argument in ("references", "predictions") and is_path(sides[argument]):
-            qrels_file = sides[argument]
-            break
-    return from_file("by", by, qrels_file=qrels_file)
+    # A system of `compare` is no file of queries.
+    for argument in ("references", "predictions"):
+        if is_path(sides.get(argument)):
+            return from_file("by", by, qrels_file=sides[argument])
+    return from_file("by", by, qrels_file=None)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
-    """Return the slice of each query by its id, from two columns of a table."""
-    query_ids, values = frame.read([query, by])
-    query_ids, values = settled({"query_ids": query_ids, "by": values}).values()
+    columns = dict(zip(("query_ids", "by"), frame.read([query, by]), strict=True))
+    query_ids, values = settled(columns).values()
     slices = _slices_by_query(query_ids, values)
     ids = encode_ids("query_ids", query_ids)[1].to_pylist()
     names = [slices.values[code] for code in slices.code.tolist()]
@@ -187,9 +179,7 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
 
 def _several_names(by: Any) -> dict[str, str]:
     """Return the names of several columns of slices by their places; none for values."""
-    if not isinstance(by, (list, tuple)):
-        return {}
-    if not all(isinstance(name, str) for name in by):
+    if not isinstance(by, (list, tuple)) or not all(isinstance(name, str) for name in by):
         return {}
     # Names that repeat, or nine and more, are taken for the slices of queries.
     if not 1 < len(by) < 9 or len(set(by)) < len(by):
@@ -201,25 +191,20 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
     """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    if not is_frame:
+    # Without data, its columns are chosen by standard names.
+    if data is None or not is_frame:
         return exclude
-    if data is None:
-        return exclude  # whose columns are chosen by standard names
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns"
         hint = "name the columns of data and exclude, or give {query: ids}"
-        raise InputError(f"{problem}; {hint}", "exclude")
+        raise InputError(problem, "exclude", hint=hint)
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
-def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with a weight in each row."""
-
-    def place(_: int, row: int | None) -> str:
-        return f"row {row}"
-
-    column = read_flat_column("sample_weight", rows, place)
+def _weights_by_query(query_ids: Any, rows: Any) -> Floats:
+    """Return the weight of every query, from a column with a weight in every row."""
+    column = read_flat_column("sample_weight", rows, lambda _, row: f"row {row}")
     if column.present is not None:
         row = int(np.argmin(column.present))
         problem = f"row {row} is missing; give every row the weight of its query"
@@ -230,7 +215,6 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
     first = _first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))
     return Slices(values, code[first])
@@ -243,9 +227,9 @@ _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _first_rows(
-    argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]
+    argument: str, query_ids: Any, values: Array, text: Callable[[int], str]
 ) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have the same value."""
+    """Return the first row of every query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         rows = f"has {len(values)} rows and query_ids {len(code)}"

@@ -1,22 +1,20 @@
-"""The mean of a result over queries, and the weight of each query in it."""
+"""The mean of a result over queries, and the weight of every query in it."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.columns import number
 from ..inputs.slices import in_order_of_ids
 from ..inputs.sources import plain_in_order
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import is_real
+from ..measure.ties import Floats
 
 
-def mean(
-    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
-) -> float:
+def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     """Return the mean of a result over the queries that have a value; an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
@@ -25,11 +23,8 @@ def mean(
             return value
     has_value = ~np.isnan(values)
     values = values[has_value]
-    has_weight = bool(values.size)
-    if weight is not None:
-        weight = weight[has_value]
-        has_weight = bool(weight.any())
-    if not has_weight:
+    weight = np.ones(len(values)) if weight is None else weight[has_value]
+    if not weight.any():
         irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
         missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
         problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
@@ -42,10 +37,10 @@ def mean(
     return value
 
 
-def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids; None for None.
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats | None:
+    """Return a weight for every query, from a sequence or a mapping of their ids; None for None.
 
-    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
+    Weights are divided by a power of two, so that every is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -74,7 +69,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
-def _as_floats(weights_in_order: Any) -> NDArray[np.float64]:
+def _as_floats(weights_in_order: Any) -> Floats:
     """Return weights as numbers; an error names the first that is none."""
     if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
         # A masked weight is refused below, with its place.

@@ -1,4 +1,4 @@
-"""Show what is read of rankings: the form of each side, its fields, and the first query."""
+"""Show what is read of rankings: the form of every side, its fields, and the first query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from ..inputs.sources import is_spark
 from ..measure.messages import InputError, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
+from .documents import OneQuery
 from .frames import from_frame
 
 FIRST_DOCUMENTS = 20  # documents of the first query
@@ -26,11 +27,11 @@ class SidePreview:
 
     Attributes:
         form: what held it, such as "lists of hits".
-        fields: the field or the column of each role: query, document, score or relevance.
+        fields: the field or the column of every role: query, document, score or relevance.
         queries: how many queries it has.
         documents: how many documents these have together.
         has_values: whether its documents have scores, or relevances. Without them the order of a
-            run counts, and each document of the references is relevant.
+            run counts, and every document of the references is relevant.
         not_read: the fields or columns that are not read.
     """
 
@@ -54,7 +55,7 @@ class Preview(Readable):
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
         query: the id of the first query, or 0.
-        documents: the first documents of this query, each with `rank`, `document`, `score` and
+        documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
     """
 
@@ -68,17 +69,18 @@ class Preview(Readable):
     documents: Sequence[Mapping[str, Any]]
     signature = ""
 
+    def _sides(self) -> dict[str, SidePreview]:
+        return {"predictions": self.predictions, "references": self.references}
+
     def _tables(self) -> list[Table]:
         sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [names]
-        for row in self.documents:
-            first.append([_cell(row[name]) for name in names])
-        return [sides, first]
+        first = [[_cell(row[name]) for name in names] for row in self.documents]
+        return [sides, [names, *first]]
 
     def _remarks(self) -> list[str]:
         remarks = [
@@ -88,7 +90,7 @@ class Preview(Readable):
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
                 remarks.append(f"Not read of the {name}: {fields}.")
@@ -99,20 +101,11 @@ class Preview(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON if the ids are text or integers."""
-        return {
-            "predictions": _plain_values(self.predictions),
-            "references": _plain_values(self.references),
-            "queries": self.queries,
-            "missing": self.missing,
-            "retrieved": self.retrieved,
-            "judged": self.judged,
-            "query": self.query,
-            "documents": [dict(row) for row in self.documents],
-        }
-
-
-def _plain_values(side: SidePreview) -> dict[str, Any]:
-    return {**vars(side), "fields": dict(side.fields), "not_read": list(side.not_read)}
+        values = {**vars(self), "documents": list(map(dict, self.documents))}
+        for name, side in self._sides().items():
+            not_read = list(side.not_read)
+            values[name] = {**vars(side), "fields": dict(side.fields), "not_read": not_read}
+        return values
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -149,7 +142,7 @@ def preview(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Preview:
-    """Return what would be scored, without scoring it: how each side is read, and the first query.
+    """Return what would be scored, without scoring it: how every side is read, and the first query.
 
     Args:
         predictions: as in `compute`.
@@ -165,7 +158,7 @@ def preview(
             nothing here.
 
     Returns:
-        A `Preview`: for each side its form, the field of each role, and how many queries and
+        A `Preview`: for every side its form, the field of every role, and how many queries and
         documents it has; how many retrieved documents are judged; and the first query.
 
     Raises:
@@ -212,33 +205,20 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    if isinstance(side, ById):
+    elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    return SidePreview("numbers by position", {}, queries, documents)
+    else:
+        return SidePreview("numbers by position", {}, queries, documents)
+    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    """Return the first documents of the first query: of the run, best first, then others."""
-    count = int(part.offsets[1])
-    score, relevance = part.score[:count], part.relevance[:count]
-    retrieved = np.asarray(score > -np.inf)
-    if part.retrieved is not None:
-        retrieved &= part.retrieved[:count]
-    judged = np.ones(count, bool)
-    if part.judged is not None:
-        judged = part.judged[:count]
-    ids: Sequence[Any] = range(count)
-    if part.documents is not None:
-        ids = list(part.documents(0))
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, 0)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
-    sign = 1
-    if options.score_order == "ascending":
-        # Ascending scores are read negated.
-        sign = -1
+    # Ascending scores are read negated.
+    sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:

@@ -6,10 +6,10 @@ the query and the position, as the user knows them.
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..files.paths import from_files
 from ..inputs.exclusion import are_excluded
@@ -26,11 +26,12 @@ from ..measure.scoring import (
     in_threads,
     measure_queries,
 )
+from ..measure.ties import Array, Floats
 from .devices import measure_on_device
 from .progress import progress
 from .swapped import COMPARED, warn_if_swapped
 
-Values = dict[str, NDArray[np.float64]]
+Values = dict[str, Floats]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
 # missing.
 Notify = Callable[[str], None]
@@ -52,22 +53,31 @@ def measure_inputs(
     on_device = measure_on_device(inputs, options, names=names)
     if on_device is not None:
         return on_device
-    values_of_parts: list[list[NDArray[np.float64]]] = []
+    values_of_parts: list[Values] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with user_terms(part, before):
                 measured = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
-            values_of_parts.append([measured[measure][row] for _, measure, row in options.results])
-    columns = values_of_parts[0]
-    if len(values_of_parts) > 1:
-        columns = [np.concatenate(values) for values in zip(*values_of_parts, strict=True)]
-    return dict(zip(options.names, columns, strict=True))
+            values_of_parts.append(
+                {name: measured[measure][row] for name, measure, row in options.results}
+            )
+    return concatenated_parts(values_of_parts)
+
+
+def concatenated_parts(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
+    """Concatenate the columns of the parts."""
+    if len(columns_of_parts) == 1:
+        return columns_of_parts[0]
+    columns = {}
+    for name in columns_of_parts[0]:
+        columns[name] = np.concatenate([part[name] for part in columns_of_parts])
+    return columns
 
 
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
-    """Return the values of each measure, as ``(cutoffs, queries)``: nan for a skipped query.
+    """Return the values of every measure, as ``(cutoffs, queries)``: nan for a skipped query.
 
     Arguments of the kernel in `other` override the options.
     """
@@ -80,35 +90,28 @@ def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    describe: Callable[[Rankings], dict[str, Array]],
     inputs: Inputs,
     options: Options,
     piece: int,
     notify: Notify,
-) -> dict[str, NDArray[Any]]:
-    """Return the columns that a function computes from rankings, with a row for each query.
+) -> dict[str, Array]:
+    """Return the columns that a function computes from rankings, with a row for every query.
 
     It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
     """
 
-    def in_user_terms(rankings: Rankings, before: int) -> dict[str, NDArray[Any]]:
+    def in_user_terms(rankings: Rankings, before: int) -> dict[str, Array]:
         with user_terms(rankings, before):
             return describe(rankings)
 
-    described: list[dict[str, NDArray[Any]]] = []
+    described: list[dict[str, Array]] = []
     with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
         for part, before in parts_of_rankings:
             pieces = list(part.pieces(piece))
-            starts = [before]
-            for rankings in pieces[:-1]:
-                starts.append(starts[-1] + rankings.queries)
-            described += in_threads(in_user_terms, pieces, starts)
-    if len(described) == 1:
-        return described[0]
-    columns = {}
-    for name in described[0]:
-        columns[name] = np.concatenate([values[name] for values in described])
-    return columns
+            starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
+            described += in_threads(in_user_terms, pieces, list(starts))
+    return concatenated_parts(described)
 
 
 def warn_of_predictions(sentence: str) -> None:
@@ -141,9 +144,8 @@ def counted_parts(
     document was both retrieved and judged, or if fewer than half of the judged queries, which have
     ids, are in the run.
     """
-    before = missing = 0
+    before = 0
     bar = None
-    unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -152,39 +154,29 @@ def counted_parts(
                 _warn_if_swapped(part)
             elif bar is None:
                 # One part takes too short a time for a bar.
-                total = _queries_of(inputs.predictions)
+                run = inputs.predictions
+                total = run.shape[0] if is_sparse(run) else len(run)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
             if options.missing == "raise":
                 refuse_missing(part, before)
-            if part.unmatched is not None:
-                unmatched.add(part.unmatched)
-            if part.place is not None and part.retrieved is not None:
-                missing += int(part.missing.sum())
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    # An empty sentence, of a part with such a document, comes first.
-    first = min(unmatched, default="")
-    if first:
-        notify(first)
-    elif are_mostly_missing(missing, before, options):
-        notify(sentence_on_missing(missing, before))
-
-
-def _queries_of(predictions: Any) -> int:
-    """Return the number of queries that are read in several parts, in rows."""
-    if is_sparse(predictions):
-        return int(predictions.shape[0])
-    return len(predictions)
+    # Rankings with ids are read in one part, the last.
+    if part.unmatched:
+        notify(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, before, options):
+            notify(sentence_on_missing(missing, before))
 
 
 def _warn_if_swapped(part: Rankings) -> None:
-    """Warn if the first retrieved documents have labels for scores."""
-    rows: slice | NDArray[np.intp] = slice(COMPARED)
+    rows: Any = slice(COMPARED)
     if part.retrieved is not None:
         rows = np.flatnonzero(part.retrieved[:COMPARED])
     warn_if_swapped(part.score[rows], part.relevance[rows])
@@ -232,15 +224,12 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     problem = f"{query} is missing ({int(missing.sum())} such queries)"
     empty, skip = mark("missing", "empty"), mark("missing", "skip")
     hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
-    raise InputError(f"{problem}; {hint}", "predictions")
+    raise InputError(problem, "predictions", hint=hint)
 
 
 def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     """Read rankings, also from files, and check that some options could score them."""
-    sides = {}
-    for name in ("score_order", "labels", "keep"):
-        if name in options:
-            sides[name] = options[name]
+    sides = {name: options.get(name) for name in ("score_order", "labels", "keep")}
     rankings = read(**from_files(inputs, **sides).rankings, **options)
     with user_terms(rankings):
         check_queries(**rankings.arrays())

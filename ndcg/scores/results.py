@@ -13,7 +13,7 @@ from .sklearn_engine import score_by_sklearn
 
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries by result, or a list with the value of each query."""
+    """Return the mean over queries by result, or a list with the value of every query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
     if options.measures == ("IDCG",) and inputs.predictions is None:

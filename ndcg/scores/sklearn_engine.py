@@ -1,16 +1,16 @@
-"""The engine "sklearn": the results of scikit-learn's own function."""
+"""The engine "sklearn": the results of scikit-learn's function."""
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..inputs.columns import in_both, place_among
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..measure.messages import InputError, mark, missing_library
 from ..measure.options import Options
 from ..measure.scoring import InvalidRankingError
+from ..measure.ties import Array, Mask
 from .means import weights
 from .queries import NOTHING_TO_SCORE, checked_rankings, user_terms
 
@@ -29,15 +29,10 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
     ignore_ties = options.ties == "last"
     result: dict[str, float | list[float]] = {}
     for name, _, row in options.results:
+        k = options.cutoffs[row]
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(
-                ndcg_score(
-                    relevance,
-                    score,
-                    k=options.cutoffs[row],
-                    sample_weight=weight,
-                    ignore_ties=ignore_ties,
-                )
+                ndcg_score(relevance, score, k=k, sample_weight=weight, ignore_ties=ignore_ties)
             )
         if not math.isfinite(value):
             problem = "sums overflow in scikit-learn; scale the relevances or weights"
@@ -46,58 +41,43 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
     return result
 
 
-def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
+def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     """Return relevance and score in two dimensions.
 
     Documents that are neither judged nor retrieved are left out: some formats leave excluded
     documents in place like this.
     """
     engine = mark("engine", "sklearn")
-    relevance, score, offsets = rankings.relevance, rankings.score, rankings.offsets
-    judged = np.ones(relevance.size, bool)
-    if rankings.judged is not None:
-        judged = rankings.judged.reshape(-1)
+    judged = rankings.judged
+    if judged is None:
+        judged = np.ones(len(rankings.relevance), bool)
     _refuse_what_sklearn_cannot_score(rankings, judged)
-    if offsets is not None or not judged.all():
-        lengths = np.diff(np.append(0, np.cumsum(judged))[_begins(rankings)])
-        unlike = (lengths != lengths[0]) | (lengths == 0)
-        if unlike.any():
-            query = int(np.argmax(unlike))
-            name = f"query {query}"
-            if rankings.place is not None:
-                name = rankings.place(query, None)
-            counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
-            raise InputError(f"{engine}: {problem}")
-        relevance = relevance.reshape(-1)[judged].reshape(rankings.queries, -1)
-        score = score.reshape(-1)[judged].reshape(rankings.queries, -1)
-    if relevance.shape[1] == 1:
+    lengths = np.diff(np.append(0, np.cumsum(judged))[rankings.offsets])
+    unlike = (lengths != lengths[0]) | (lengths == 0)
+    if unlike.any():
+        query = int(np.argmax(unlike))
+        name = rankings.place(query, None) if rankings.place is not None else f"query {query}"
+        counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+        problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
+        raise InputError(f"{engine}: {problem}")
+    if lengths[0] == 1:
         problem = "scikit-learn needs two documents or more in each list; got 1 document"
         raise InputError(f"{engine}: {problem}")
+    shape = (rankings.queries, -1)
+    score = rankings.score[judged].reshape(shape)
     if score.dtype == bool:
         score = score.astype(np.int8)  # scikit-learn negates the scores
-    return relevance, score
+    return rankings.relevance[judged].reshape(shape), score
 
 
-def _begins(rankings: Rankings) -> NDArray[np.int64]:
-    """Return where the documents of each query begin, and the end of the last one."""
-    if rankings.offsets is not None:
-        return rankings.offsets
-    return np.arange(rankings.queries + 1) * rankings.relevance.shape[1]
-
-
-def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.bool_]) -> None:
-    """Raise an error for a document without score or relevance, or with a negative relevance."""
+def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: Mask) -> None:
     engine = mark("engine", "sklearn")
-    relevance, score = rankings.relevance.reshape(-1), rankings.score.reshape(-1)
-    retrieved = score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved = rankings.retrieved.reshape(-1) & retrieved
+    relevance, score = rankings.relevance, rankings.score
+    retrieved = in_both(score > -np.inf, rankings.retrieved)
     numpy = mark("engine", "numpy", said='"numpy"')
     lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
     missing = f"{engine} {lacks}"
     negative = f"the relevance {{value}} is negative, which {engine} does not support"
-    begins = _begins(rankings)
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
@@ -105,8 +85,6 @@ def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.boo
     ):
         if invalid.any():
             row = int(invalid.argmax())
-            query = int(np.searchsorted(begins, row, side="right")) - 1
-            position = row - int(begins[query])
+            text = problem.format(value=values[row])
             with user_terms(rankings):
-                text = problem.format(value=values[row])
-                raise InvalidRankingError(array, query, position, text)
+                raise InvalidRankingError(array, *place_among(rankings.offsets, row), text)

@@ -17,16 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ..inputs.columns import offsets_of
+from ..inputs.columns import offsets_of, place_among
 from ..inputs.fields import refuse_lowest_first, with_names_of_columns
 from ..inputs.joins import join_lists
 from ..inputs.reading import PART
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
+from ..measure.ties import Floats
 from .means import mean
 from .queries import are_mostly_missing, measure_rankings, refuse_missing, sentence_on_missing
-from .spark_join import SparkQueries, joined
+from .spark_join import SparkQueries, is_null, joined
 from .spark_rows import queries_of_frame, queries_of_tables
 
 
@@ -45,7 +46,7 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays,
+    Every row is a document with the id of its query or, if `prediction` and `reference` are arrays,
     a query. A null prediction marks a document that was not retrieved, a null reference a document
     that was not judged. So the full outer join of a run and qrels can be scored directly; a query
     that is only in the run then has no relevant documents. The executors need only NumPy and
@@ -64,7 +65,7 @@ def compute_spark(
             rankings only.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a row
-            for each query: its id, and its values in columns with the names of the results.
+            for every query: its id, and its values in columns with the names of the results.
         **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
             `"first"` or `"last"` only in arrays.
 
@@ -135,14 +136,13 @@ def compute_spark_tables(
 
 
 def _results(frame: Any, options: Options) -> Any:
-    """Return the means over queries, or a DataFrame with the values of each."""
     if not options.use_aggregator:
         return by_query(frame, options)
     return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries, nan if no query has a value.
+    """Return the mean of every result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -166,15 +166,12 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
-        results[name] = math.nan
-        if weight:
-            results[name] = total / weight
+        results[name] = total / weight if weight else math.nan
     _warn_of_missing(rows, options)
     return results
 
 
 def _warn_of_missing(rows: list[Any], options: Options) -> None:
-    """Warn if no document was both retrieved and judged, or if most queries are missing."""
     nulls = set().union(*(row.nulls for row in rows))
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
@@ -186,7 +183,7 @@ def _warn_of_missing(rows: list[Any], options: Options) -> None:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of each query, computed when it is used."""
+    """Return a DataFrame with the values of every query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_values, options), ", ".join(columns))
@@ -206,7 +203,6 @@ def _travelling(
 
 
 def _values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield every query with its values."""
     for table in _tables(batches):
         measured = _measure(options, table)
         if measured is not None:
@@ -228,7 +224,6 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
 
 
 def _sums(measured: "Measured") -> dict[str, Any]:
-    """Return the sums over some queries."""
     scale = float(measured.weights.max())
     weights = measured.weights / (scale or 1.0)  # all of them may be 0
     sums, sums_of_weights = [], []
@@ -261,7 +256,6 @@ SUMS = pa.schema(
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Combine batches until they have `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
@@ -279,9 +273,9 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 class Measured(NamedTuple):
     """Some queries with their values."""
 
-    ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # the values of the queries, by result
-    weights: NDArray[np.float64]  # the weight of each query
+    ids: pa.Array | None  # the id of every query
+    values: list[Floats]  # the values of the queries, by result
+    weights: Floats  # the weight of every query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
@@ -303,7 +297,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     if len(offsets) == 1:
         return None
 
-    def place(query: int) -> str:
+    def place(query: int, _: Any = None) -> str:
         if ids is None:
             return "a row (name a query column to learn which)"
         return f"query {shown(ids[query].as_py())}"
@@ -315,19 +309,14 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
-        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+        weights = _weights(columns["sample_weight"], offsets, place)
     try:
         rankings = join_lists(
-            sides[0],
-            sides[1],
-            options.ignore_index,
-            options.score_order,
-            options.labels,
-            lambda query, _: place(query),
+            sides[0], sides[1], options.ignore_index, options.score_order, options.labels, place
         )
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
-    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    rankings = rankings._replace(answered=answered, place=place)
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
@@ -338,9 +327,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings
-        if options.judged_only:
-            scored = rankings.of_judged()
+        scored = rankings.of_judged() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
@@ -351,7 +338,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
-    """Return queries with a row for each document, with the nulls that `missing` records."""
+    """Return queries with a row for every document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
     lists = {}
@@ -365,46 +352,41 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack, as `Measured` has it."""
-    lacks_prediction = prediction.is_null().to_numpy(zero_copy_only=False)
-    lacks_reference = reference.is_null().to_numpy(zero_copy_only=False)
-    counts = np.bincount(lacks_prediction + 2 * lacks_reference)
-    return list(np.flatnonzero(counts).tolist())
+    lacks = is_null(prediction) + 2 * is_null(reference)
+    distinct: list[int] = np.unique(lacks).tolist()
+    return distinct
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
-            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            problem = f"{place(query)} is null"
+            problem = f"{place(int(is_null(side).argmax()))} is null"
             raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
-    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
-    if (lengths[0] != lengths[1]).any():
-        query = int(np.argmax(lengths[0] != lengths[1]))
-        counts = f"{lengths[0][query]} predictions and {lengths[1][query]} references"
+    predicted, referred = (pc.list_value_length(side).to_numpy() for side in sides)
+    differs = predicted != referred
+    if differs.any():
+        query = int(np.argmax(differs))
+        counts = f"{predicted[query]} predictions and {referred[query]} references"
         nulls = "null for the score of one not retrieved or the relevance of one not judged"
         hint = f"give both for every document, {nulls}"
         raise ValueError(f"{place(query)}: {counts}; {hint}")
 
 
-def _weights(
-    weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]
-) -> NDArray[np.float64]:
-    """Return the weight of each query, which must be the same in all of its rows."""
+def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:
+    """Return the weight of every query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
-    lengths = np.diff(np.append(begins, len(values)))
-    weights = np.asarray(values[begins])
+    weights = np.asarray(values[offsets[:-1]])
     is_valid = (values >= 0) & (values < math.inf)
     if not is_valid.all():
         row = int(np.argmin(is_valid))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be finite and not negative in every row; got {weight[row].as_py()}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
-    is_other = values != np.repeat(weights, lengths)
+    is_other = values != np.repeat(weights, np.diff(offsets))
     if is_other.any():
         row = int(np.argmax(is_other))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights

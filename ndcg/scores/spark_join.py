@@ -1,6 +1,6 @@
 """Join the rows of a query on Spark's executors: of its run, its qrels and documents to exclude.
 
-Spark only brings the rows of a query together, with the table of each row. So a row without an
+Spark only brings the rows of a query together, with the table of every row. So a row without an
 id, a repeated judgment and a query without documents arrive here, to be counted or refused, and the
 join needs no further shuffle.
 """
@@ -21,7 +21,7 @@ from ..measure.ties import Mask
 
 # Where a row is from, as the sum of its tables; both sides for a row of one table,
 IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
-# and, in a table with an array of documents for each query, whether the row begins such an array or
+# and, in a table with an array of documents for a query, whether the row begins such an array or
 # stands for one without documents, which is empty or null.
 BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
 
@@ -32,19 +32,19 @@ ONE_TABLE = IN_RUN | IN_QRELS
 class SparkQueries(NamedTuple):
     """Queries and the columns of their documents, query after query."""
 
-    ids: pa.Array  # the id of each query
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    columns: Mapping[str, pa.Array]  # a row for each document
+    ids: pa.Array  # the id of every query
+    offsets: NDArray[np.int64]  # the start of every query, from 0, and the end of the last one
+    columns: Mapping[str, pa.Array]  # a row for every document
     answered: Mask | None = None  # as in `Rankings`
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The query of each row, as an index into the ids."""
+        """The query of every row, as an index into the ids."""
         return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
 
     @property
     def origin(self) -> NDArray[np.int8]:
-        """Where each row is from."""
+        """Where every row is from."""
         if "origin" in self.columns:
             return np.asarray(self.columns["origin"].to_numpy())
         return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
@@ -65,7 +65,7 @@ class SparkQueries(NamedTuple):
 
 
 def joined(queries: SparkQueries, options: Options) -> SparkQueries:
-    """Return one row for each document of a query, in ascending order of the ids of documents.
+    """Return one row for every document of a query, in ascending order of the ids of documents.
 
     The prediction is that of the run, null if it does not list the document, and the reference that
     of the qrels, null if they do not judge it. `excluded` is a column of flags. Queries that are
@@ -84,9 +84,9 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
+    is_first[1:] = (query[1:] != query[:-1]) | ~_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
-        return rows  # of one table, in which each row is a document
+        return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
     run = _row_of_each(rows, IN_RUN, document, options)
     qrels = _row_of_each(rows, IN_QRELS, document, options)
@@ -113,14 +113,14 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
     """Raise an error for a row without the id of its query or document, or with a null array."""
     origin = queries.origin
     if queries.ids.null_count:
-        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
+        row = int(queries.offsets[int(np.argmax(is_null(queries.ids)))])
         raise InputError("a row has no query id; give each one", _argument(origin[row], "query"))
     is_null_array = origin & IS_NULL_ARRAY > 0
     if is_null_array.any():
         row = int(is_null_array.argmax())
         problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
         raise InputError(problem, _argument(origin[row], "query"))
-    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
+    lacks = is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
     if lacks.any():
         row = int(lacks.argmax())
         problem = "a row has no document id; give each one"
@@ -128,7 +128,6 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
 
 
 def _refuse_two_arrays(queries: SparkQueries) -> None:
-    """Raise an error for a query that has an array in two rows of a table."""
     origin = queries.origin
     for table in (IN_RUN, IN_QRELS):
         begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
@@ -142,9 +141,9 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, in ascending order of query and document id."""
-    keys = {"query": queries.query, "document": queries.columns["document"]}
-    sort_keys = [(key, "ascending") for key in keys]
-    order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
+    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
+    sort_keys = [("query", "ascending"), ("document", "ascending")]
+    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
@@ -191,7 +190,6 @@ def _refuse_repeats(
 
 
 def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
-    """Return the error for a document with several rows."""
     document = shown(rows.columns["document"][row].as_py())
     return InputError(f"document {document} {problem}", argument, rows.named(row))
 
@@ -212,7 +210,7 @@ def _best_first(
     score = column.fill_null(0).to_numpy()
     lowest_first = score if options.score_order == "ascending" else negated(score)
     # NaN counts as the best, so that it is refused.
-    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
+    return np.lexsort((lowest_first, ~np.isnan(score), is_null(column), document[in_table]))
 
 
 def _argument(origin: int, field: str) -> str:
@@ -225,13 +223,9 @@ def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
     return column.take(pa.array(rows, mask=rows < 0))
 
 
-def _is_null(column: pa.Array) -> Mask:
+def is_null(column: pa.Array) -> Mask:
+    """Return a mask of the null values of a column."""
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-
-
-def _are_equal(column: pa.Array) -> Mask:
-    """Return whether a value equals the one before it, from the second value on."""
-    return _are_alike(column[1:], column[:-1])
 
 
 def _are_alike(one: pa.Array, other: pa.Array) -> Mask:

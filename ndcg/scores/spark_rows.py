@@ -40,7 +40,7 @@ ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
 def queries_of_frame(
     frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None
 ) -> Any:
-    """Return a row for each query of one table, whose `columns` are named by argument.
+    """Return a row for every query of one table, whose `columns` are named by argument.
 
     If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
     """
@@ -71,9 +71,9 @@ def queries_of_frame(
 
 
 def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
-    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+    """Return a row for every query of two tables, predictions and references, perhaps with exclude.
 
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an
+    Columns are chosen by the names that tables in memory may have, or that `fields` gives. In an
     array of a query, documents have scores, as from ALS, or are ids, best first.
     """
     _refuse_order(ties)
@@ -94,28 +94,23 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
 
 
 def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, in one order.
+    """Return a row for every query, with a list of every column of its documents, in one order.
 
-    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    Spark's lists omit nulls, so `missing` has a number for every document: bit i is set if the i-th
     column of lists is null there.
     """
     from pyspark.sql import functions
 
-    columns = ["query"]
+    if "document" in rows.columns:
+        rows = rows.withColumn("document", functions.expr("cast(document as string)"))
     lists: list[str] = []
     bits: list[str] = []
-    has_origin = False
     for name, data_type in rows.dtypes:
-        if name == "query":
-            continue
-        columns.append("cast(document as string) as document" if name == "document" else name)
-        type_of_list = "string" if name == "document" else data_type
-        has_origin |= name == "origin"
-        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-        lists.append(f"collect_list(coalesce({name}, cast(0 as {type_of_list}))) as {name}")
+        if name != "query":
+            bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+            lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
-    rows = rows.selectExpr(*columns)
-    if not has_origin:
+    if "origin" not in rows.columns:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
     # A query that only the run or the exclusions have does not count, unless it is an error.
     counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
@@ -130,7 +125,7 @@ def _lists_by_query(rows: Any) -> Any:
 class _Side(NamedTuple):
     """A table with its columns."""
 
-    frame: Any  # a row for each document
+    frame: Any  # a row for every document
     columns: dict[str, str]  # the columns by field: query, document, and score or relevance
     names: Names
 
@@ -139,9 +134,8 @@ class _Side(NamedTuple):
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):
-            problem = f"must be a Spark DataFrame, as the other side is; got {shown(frame)}"
-            if argument == "exclude":
-                problem = f"must be a Spark DataFrame, as the rankings are; got {shown(frame)}"
+            others = "the rankings are" if argument == "exclude" else "the other side is"
+            problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
             raise InputError(problem, argument)
         try:
             try:
@@ -173,14 +167,12 @@ class _Side(NamedTuple):
             column = self.columns.get(self.names.value)
             value = {"score": "prediction", "relevance": "reference"}[self.names.value]
             fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
-        fields["origin"] = f"cast({table} as tinyint)"
-        if ORIGIN in self.frame.columns:
-            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
+        origin = f" + {_quoted(ORIGIN)}" if ORIGIN in self.frame.columns else ""
+        fields["origin"] = f"cast({table}{origin} as tinyint)"
         return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
 
 
 def _chosen(frame: Any, names: Names) -> dict[str, str]:
-    """Return the columns of a table by field."""
     columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
     there = "the table has the columns"
     refuse_repeated_names(columns)
@@ -275,20 +267,15 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    """Raise an error for arguments that do not name one column of a table."""
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    wrong = {}
+    for name, column in given.items():
+        if column not in frame.columns:
+            wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
     if wrong:
-        names = []
-        for column in wrong.values():
-            if isinstance(column, str):
-                names.append(shown(column))
-            else:
-                names.append(type(column).__name__)
-        problem = f"{' and '.join(wrong)} must name columns of the DataFrame"
-        if len(wrong) == 1:
-            problem = f"{next(iter(wrong))} must name a column of the DataFrame"
-        columns = ", ".join(frame.columns)
-        raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
+        columns = "a column" if len(wrong) == 1 else "columns"
+        problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
+        there = f"there are {', '.join(frame.columns)}"
+        raise ValueError(f"{problem}; got {', '.join(wrong.values())}, and {there}")
     for name, column in given.items():
         if frame.columns.count(column) > 1:
             problem = f"the DataFrame has several columns {shown(column)}"
@@ -303,28 +290,20 @@ def _type(frame: Any, column: str) -> str:
 
 
 def _kind_of_ids(data_type: str) -> str:
-    if data_type in INTEGERS:
-        return "integer"
-    return data_type
+    return "integer" if data_type in INTEGERS else data_type
 
 
 def _check_ids(argument: str, column: str, kind: str) -> None:
-    """Raise an error for a column of a type that ids cannot have."""
     if kind not in ID_TYPES:
-        hint = ""
-        if kind in ("float", "double"):
-            hint = "cast whole numbers to bigint"
+        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
 
 def _check_numbers(argument: str, column: str, data_type: str) -> None:
-    """Raise an error for a column of a type other than numbers or, in references, labels."""
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = ""
-        if data_type.startswith("decimal"):
-            hint = "cast decimals to double"
+        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
         raise InputError(problem, argument, hint=hint)
 
@@ -332,7 +311,6 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude of another type than in the rankings."""
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
@@ -342,7 +320,6 @@ def _refuse_other_ids(
 
 
 def _refuse_order(ties: str) -> None:
-    """Raise an error for ties that depend on an order of rows."""
     if ties in ("first", "last"):
         hint = 'use "average", "docid" with document, or arrays'
         raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')

@@ -1,11 +1,9 @@
 """Warn about predictions and references that seem to be swapped."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ..measure.messages import mark, warn
+from ..measure.ties import Array
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
@@ -13,7 +11,7 @@ LABELS_FIRST = (
 )
 
 
-def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
+def warn_if_swapped(score: Array, relevance: Array) -> None:
     """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
     is_label = (score == 0) | (score == 1)
     if not is_label.all() or len(np.unique(score)) < 2:

@@ -1,8 +1,8 @@
 """`ndcg check`: find what a function of the user computes."""
 
-import argparse
 import importlib.util
 import sys
+from argparse import Namespace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,7 @@ from .output import Listing
 SHOWN_FUNCTIONS = 12  # listed in an error
 
 
-def check_function(args: argparse.Namespace) -> Listing:
+def check_function(args: Namespace) -> Listing:
     """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
@@ -42,7 +42,6 @@ def check_function(args: argparse.Namespace) -> Listing:
 
 
 def _imported(place: str) -> NDCGFunction:
-    """Return the function that FILE.py:NAME or package.module:NAME names."""
     module_name, _, name = place.rpartition(":")
     is_file = module_name.endswith(".py")
     is_module = all(part.isidentifier() for part in module_name.split("."))

@@ -1,14 +1,13 @@
 """The commands: they read files, call the functions of the package, and return a `Listing`."""
 
-import argparse
 import shlex
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..explanations.explanation import explain
 from ..files.groups import path_of
@@ -17,6 +16,7 @@ from ..inputs.reading import Inputs
 from ..measure.arguments import text_of_gain
 from ..measure.messages import worded
 from ..measure.options import Options, result_name, whole
+from ..measure.ties import Mask
 from ..scores.preview import preview
 from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
@@ -51,7 +51,7 @@ WORDS_OF_NAMES: dict[Any, str] = {None: "-", "...": "NAME"}
 AUDITED = ("value", "queries", "random_order", "worst", "best", "tied", "ranked", "unjudged")
 
 
-def answer(args: argparse.Namespace) -> Listing:
+def answer(args: Namespace) -> Listing:
     """Run a command and return its output."""
     prints_signature = getattr(args, "signature", False)
     _refuse_output(args, prints_signature)
@@ -67,17 +67,13 @@ def answer(args: argparse.Namespace) -> Listing:
         raise ValueError(worded(error, in_shell)) from None
 
 
-def _refuse_output(args: argparse.Namespace, prints_signature: bool) -> None:
-    """Raise an error for an output that the command does not have."""
+def _refuse_output(args: Namespace, prints_signature: bool) -> None:
     is_junit = args.output == "junit"
     if is_junit and args.command != "gate":
         raise ValueError("only ndcg gate writes -o junit; choose another format")
-    if not prints_signature:
-        return
-    if is_junit:
+    if prints_signature and is_junit:
         raise ValueError("--signature has no test cases for -o junit; choose another format")
-    compares_reports = getattr(args, "reports", False)
-    if compares_reports:
+    if prints_signature and getattr(args, "reports", False):
         raise ValueError("--signature prints the signature of options; saved reports have theirs")
 
 
@@ -131,8 +127,7 @@ def _field_flags(fields: Mapping[str, Any]) -> str:
     return " ".join(flags)
 
 
-def _preview(args: argparse.Namespace) -> Listing:
-    """Return what is read of the files, and the documents of the first query."""
+def _preview(args: Namespace) -> Listing:
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     result = preview(predictions=run, **sides.shared)
@@ -140,8 +135,7 @@ def _preview(args: argparse.Namespace) -> Listing:
     return Listing(result.tables(), result.remarks(), "", rows, result.to_dict())
 
 
-def _score(args: argparse.Namespace) -> Listing:
-    """Return the means of runs with their intervals, or the values of all queries."""
+def _score(args: Namespace) -> Listing:
     if not args.runs:
         return _score_ideal(args)
     sides = Sides.read(args, args.runs)
@@ -174,8 +168,7 @@ def _score(args: argparse.Namespace) -> Listing:
     return Listing(tables, notes, first.signature, rows, whole_answer)
 
 
-def _score_ideal(args: argparse.Namespace) -> Listing:
-    """Return the mean IDCG of judgments, which needs no run."""
+def _score_ideal(args: Namespace) -> Listing:
     options = Options.parse(**scoring(args))
     flags = [flag_of(name) for name in ("by_query", "by", "worst", "plot") if getattr(args, name)]
     # A mean alone is computed, without intervals, values of queries or slices.
@@ -193,10 +186,7 @@ def _score_ideal(args: argparse.Namespace) -> Listing:
     return Listing([table], [], signature, rows, {"scores": means, "signature": signature})
 
 
-def _means(
-    reports: Mapping[str, Report], args: argparse.Namespace
-) -> tuple[list[Table], list[Row]]:
-    """Return tables of the means of runs, and of their slices, with their intervals."""
+def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table], list[Row]]:
     level, places = level_text(args.confidence), args.places
     names, means = [["run"]], []
     slice_names, slice_means = [["run", "slice"]], []
@@ -228,9 +218,7 @@ def _score_rows(names: Row, scores: Mapping[str, Score], queries: int) -> list[R
     return rows
 
 
-def _by_query(
-    reports: Mapping[str, Report], args: argparse.Namespace
-) -> tuple[list[Table], list[Row]]:
+def _by_query(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table], list[Row]]:
     """Return a table of the values of all queries of all runs, and their means."""
     first = next(iter(reports.values()))
     names = ["query"]
@@ -250,8 +238,7 @@ def _by_query(
     return [table], rows
 
 
-def _audit(args: argparse.Namespace) -> Listing:
-    """Return what affects the reliability of a score, such as ties and unjudged documents."""
+def _audit(args: Namespace) -> Listing:
     sides = Sides.read(args, [args.run])
     ((name, run),) = sides.runs.items()
     report, missing = sides.report_and_missing(name)
@@ -279,7 +266,7 @@ def _audit(args: argparse.Namespace) -> Listing:
 
 
 def _findings(
-    report: Report, missing: NDArray[np.bool_], judged: Sequence[Any], ranked: Sequence[Any]
+    report: Report, missing: Mask, judged: Sequence[Any], ranked: Sequence[Any]
 ) -> dict[str, tuple[int, Sequence[Any]]]:
     """Return the findings: how many queries there are, and their ids if the output lists them."""
     measure = next(iter(report.scores))
@@ -300,8 +287,7 @@ def _findings(
     }
 
 
-def _explain(args: argparse.Namespace) -> Listing:
-    """Return the conventions that give a score."""
+def _explain(args: Namespace) -> Listing:
     sides = Sides.read(args, [args.run])
     (run,) = sides.runs.values()
     options = sides.shared
@@ -321,7 +307,7 @@ def _explain(args: argparse.Namespace) -> Listing:
     return Listing(result.tables(), result.remarks(), result.signature, rows, result.to_dict())
 
 
-COMMANDS: dict[str, Callable[[argparse.Namespace], Listing]] = {
+COMMANDS: dict[str, Callable[[Namespace], Listing]] = {
     "preview": _preview,
     "score": _score,
     "compare": compare_runs,

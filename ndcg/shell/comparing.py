@@ -1,6 +1,6 @@
 """`ndcg compare`: the differences between runs, or saved reports, with tests and by query."""
 
-import argparse
+from argparse import Namespace
 from collections.abc import Iterator
 
 from ..files.groups import path_of
@@ -18,7 +18,7 @@ from .sides import Sides, names_of, scoring
 TEST_OPTIONS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 
 
-def compare_runs(args: argparse.Namespace) -> Listing:
+def compare_runs(args: Namespace) -> Listing:
     """Return the differences between runs, with intervals and tests, and queries that differ."""
     comparison = _of_reports(args) if args.reports else _of_runs(args)
     save_plot(comparison.plot, args.plot)
@@ -46,8 +46,7 @@ def compare_runs(args: argparse.Namespace) -> Listing:
     )
 
 
-def _of_runs(args: argparse.Namespace) -> Comparison:
-    """Return the comparison of runs with the baseline, or of every two."""
+def _of_runs(args: Namespace) -> Comparison:
     if not args.runs:
         hint = "see ndcg compare --help"
         raise ValueError(f"give one RUN or more to compare with the baseline; {hint}")
@@ -56,11 +55,11 @@ def _of_runs(args: argparse.Namespace) -> Comparison:
         raise ValueError(f"{problem}; give these with --reports")
     sides = Sides.read(args, [args.baseline, *args.runs])
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
-    baseline = sides.names[0] if args.pairs == "baseline" else None
+    baseline = next(iter(sides.runs)) if args.pairs == "baseline" else None
     return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
 
 
-def _of_reports(args: argparse.Namespace) -> Comparison:
+def _of_reports(args: Namespace) -> Comparison:
     """Return the comparison of saved reports; options that apply only to runs are refused."""
     columns = ("exclude", "by", "query", "document", "score", "relevance")
     for name in (*scoring(args), *columns):

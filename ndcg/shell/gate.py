@@ -1,16 +1,16 @@
 """`ndcg gate`: a one-sided comparison with a baseline, also a saved one, or a threshold alone."""
 
-import argparse
 import math
-from typing import Any, NamedTuple, NoReturn
+from argparse import Namespace
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..inputs.hashes import digest_of
 from ..measure.messages import shown
 from ..measure.options import Options, in_units, is_real
+from ..measure.ties import Array, Mask
 from ..show.junit import FAILURE, PASSED, Case
 from ..show.tables import counted_text, level_text, number_text, p_text
 from ..statistics.comparing_reports import OtherQueriesError, compare_reports, same_queries, some_of
@@ -41,12 +41,12 @@ class Criteria(NamedTuple):
     alpha: float
 
     @classmethod
-    def parse(cls, args: argparse.Namespace) -> "Criteria":
+    def parse(cls, args: Namespace) -> "Criteria":
         """Check the criteria."""
-        values = {}
-        for name, default in OF_BASELINE.items():
-            value = getattr(args, name)
-            values[name] = default if value is None else value
+        values = dict(OF_BASELINE)
+        for name in OF_BASELINE:
+            if getattr(args, name) is not None:
+                values[name] = getattr(args, name)
         alpha = values["alpha"]
         if not is_real(alpha) or not 0 <= alpha <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(alpha)}")
@@ -62,7 +62,7 @@ class Criteria(NamedTuple):
         return f"{drop} that differs significantly from 0: {test}."
 
 
-def gate_run(args: argparse.Namespace) -> Listing:
+def gate_run(args: Namespace) -> Listing:
     """Return whether the means of a run drop too far below a baseline, or are below a threshold."""
     least = None if args.at_least is None else checked_threshold(args)
     if args.baseline is not None:
@@ -76,7 +76,7 @@ def gate_run(args: argparse.Namespace) -> Listing:
     return with_threshold(listing, args, new, least)
 
 
-def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
+def _gate_with_baseline(args: Namespace) -> tuple[Listing, Report]:
     """Return whether a run is worse than a baseline, by more than is tolerated, and its report."""
     criteria = Criteria.parse(args)
     resampling = Resampling.parse(args.confidence, args.seed)
@@ -90,7 +90,7 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
         hint = "give a smaller value, such as 0.01"
         raise ValueError(f"--max-drop {criteria.max_drop:g}: {problem}; {hint}")
     sides = Sides.read(args, [args.baseline, args.run])
-    baseline, run = sides.names
+    baseline, run = (*sides.saved, *sides.runs)
     new, missing = sides.report_and_missing(run)
     if baseline in sides.saved:
         old = _saved_report(args.baseline, sides)
@@ -108,19 +108,18 @@ def _gate_with_baseline(args: argparse.Namespace) -> tuple[Listing, Report]:
     )
     _refuse_too_few_queries(comparison, ranked, criteria)
     least_p = least_p_values(comparison.pairs, comparison.testing)
-    rows = []
-    for pair, least in zip(comparison.pairs, least_p, strict=True):
-        rows.append(_row(pair, least, comparison, new, criteria))
+    pairs = zip(comparison.pairs, least_p, strict=True)
+    rows = [_row(pair, least, comparison, new, criteria) for pair, least in pairs]
     return _listing(args, comparison, rows, new, criteria), new
 
 
-def _gate_alone(args: argparse.Namespace) -> tuple[Listing, Report]:
+def _gate_alone(args: Namespace) -> tuple[Listing, Report]:
     """Return the output of a gate without a baseline, still without a criterion, and the report."""
     for name in OF_BASELINE:
         if getattr(args, name) is not None:
             raise ValueError(f"{flag_of(name)} compares with a baseline; give BASELINE before RUN")
     sides = Sides.read(args, [args.run])
-    (run,) = sides.names
+    (run,) = sides.runs
     new, missing = sides.report_and_missing(run)
     lacking = new.queries["query"].filter(missing).to_pylist()
     if lacking and args.missing is None:
@@ -155,7 +154,6 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
 
 
 def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
-    """Return the verdict on a measure in words."""
     if not falls_beyond(pair.difference, criteria.max_drop):
         return f"did not drop by more than {criteria.max_drop:g}"
     drop = f"dropped by {_amount(-pair.difference)}"
@@ -163,10 +161,9 @@ def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
         return f"{drop}, more than {criteria.max_drop:g}"
     if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
         return f"{drop}: significant"
+    queries, verb = f"{pair.differing:,} differing queries", "do not"
     if pair.differing == 1:
         queries, verb = "1 differing query", "does not"
-    else:
-        queries, verb = f"{pair.differing:,} differing queries", "do not"
     if least > criteria.alpha:  # however large the drop is
         verb = "cannot"
     return f"{drop}, which {queries} {verb} prove: not failed"
@@ -187,19 +184,19 @@ def _amount(value: float) -> str:
 
 
 def _summary(run: str, rows: list[Row], criteria: Criteria) -> str:
-    """Return the verdict on all measures in a sentence."""
     amount = f"more than {criteria.max_drop:g}"
     failed = [row["measure"] for row in rows if row["regression"]]
     if failed:
         return f"Regression: {', '.join(failed)} of {run} dropped by {amount}."
-    dropped = []
-    for row in rows:
-        if falls_beyond(row["difference"], criteria.max_drop):
-            dropped.append(row["measure"])
+    dropped = ", ".join(row["measure"] for row in rows if _has_dropped(row, criteria))
     if dropped:
-        names = ", ".join(dropped)
-        return f"Not failed: {names} of {run} dropped by {amount}, but not significantly."
+        return f"Not failed: {dropped} of {run} dropped by {amount}, but not significantly."
     return f"No regression: no mean of {run} dropped by {amount}."
+
+
+def _has_dropped(row: Row, criteria: Criteria) -> bool:
+    """Return whether a mean dropped by more than is tolerated, significantly or not."""
+    return falls_beyond(row["difference"], criteria.max_drop)
 
 
 def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
@@ -208,9 +205,7 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
         return ["At --alpha 0 no drop is significant, so that this gate never fails."]
     notes = []
     for row in rows:
-        if not falls_beyond(row["difference"], criteria.max_drop):
-            continue
-        if row["least_p_holm"] <= criteria.alpha:
+        if not _has_dropped(row, criteria) or row["least_p_holm"] <= criteria.alpha:
             continue
         # If all of n queries fell, only one of 2^n choices of signs is as extreme; Holm's
         # correction multiplies its share by the number of measures.
@@ -225,7 +220,7 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
 
 
 def _listing(
-    args: argparse.Namespace,
+    args: Namespace,
     comparison: Comparison,
     rows: list[Row],
     new: Report,
@@ -265,13 +260,11 @@ def _listing(
         )
     remarks = [_summary(run, rows, criteria), str(criteria), *notes]
     status = REGRESSION if failed else 0
-    return Listing(
-        [table], remarks, new.signature, rows, whole, status=status, cases=list(map(_case, rows))
-    )
+    cases = list(map(_case, rows))
+    return Listing([table], remarks, new.signature, rows, whole, status=status, cases=cases)
 
 
 def _case(row: Row) -> Case:
-    """Return the test case of a measure."""
     verdict = f"{row['measure']} {row['verdict']}"
     if not row["regression"]:
         return Case(row["measure"], PASSED, verdict)
@@ -285,8 +278,7 @@ def _case(row: Row) -> Case:
 
 
 def _saved_report(file: str, sides: Sides) -> Report:
-    """Return the baseline's report, saved by `ndcg score -o json`."""
-    saved = sides.saved[sides.names[0]]
+    (saved,) = sides.saved.values()
     if "signature" not in saved:
         names = ", ".join(map(shown, list(saved)[:FIRST]))
         if len(saved) > FIRST:
@@ -304,15 +296,12 @@ def _saved_report(file: str, sides: Sides) -> Report:
     return report
 
 
-def _ranked(
-    args: argparse.Namespace, sides: Sides, old: Report, new: Report, missing: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _ranked(args: Namespace, sides: Sides, old: Report, new: Report, missing: Mask) -> Mask:
     """Return a mask of queries, in the baseline's order, for which it or the run ranks a document.
 
     `missing` has the queries of `new` that are missing from the run.
     """
-    file = args.baseline
-    qrels = args.qrels
+    file, qrels = args.baseline, args.qrels
     if old.signature != new.signature:
         problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
         raise ValueError(f"{file}: {problem}; score both with the same options and version")
@@ -345,8 +334,7 @@ def _ranked(
     return np.asarray(is_ranked_before | (after["retrieved"] > 0))
 
 
-def _counts(queries: pa.Table) -> dict[str, NDArray[Any]]:
-    """Return the numbers of documents by query."""
+def _counts(queries: pa.Table) -> dict[str, Array]:
     return {name: queries[name].to_numpy() for name in ("retrieved", "judged", "relevant")}
 
 
@@ -356,10 +344,7 @@ def _refuse_missing(run: str, queries: str) -> NoReturn:
     raise ValueError(f"{run}: is missing {queries}; {hint}")
 
 
-def _refuse_too_few_queries(
-    comparison: Comparison, ranked: NDArray[np.bool_], criteria: Criteria
-) -> None:
-    """Raise an error if no drop over so few queries can be significant."""
+def _refuse_too_few_queries(comparison: Comparison, ranked: Mask, criteria: Criteria) -> None:
     if criteria.alpha in (0, 1):  # at level 1 every drop is significant, at level 0 none is
         return
     values = comparison.queries.slice(0, len(ranked))

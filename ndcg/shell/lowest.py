@@ -9,6 +9,7 @@ from .output import Row
 from .sides import Sides
 
 SHOWN_DOCUMENTS = 4  # documents per query and kind in a table
+COLUMNS = ("document", "relevance", "rank", "last_rank")  # of these documents in rows
 MISSED_AND_BEFORE = (
     "missed: the relevant documents that the first ranks miss, the best first; before: the "
     "irrelevant and unjudged documents among these ranks, up to the last relevant one."
@@ -41,25 +42,12 @@ def lowest_queries(
         kinds = {"missed": _missed(ranked[query], k), "before": _before(ranked[query], last)}
         cells = []
         for kind, kind_rows in kinds.items():
+            origin = {"run": run, "measure": name, "query": query, "value": value, "kind": kind}
             for row in kind_rows:
-                rows.append(
-                    {
-                        "run": run,
-                        "measure": name,
-                        "query": query,
-                        "value": value,
-                        "kind": kind,
-                        "document": row["document"],
-                        "relevance": row["relevance"],
-                        "rank": row["rank"],
-                        "last_rank": row["last_rank"],
-                    }
-                )
+                rows.append(origin | {column: row[column] for column in COLUMNS})
             cells += _cells(kind, kind_rows)
-        if not cells:
-            cells = [["–", "", "", ""]]
         names = [query, number_text(value, places)]
-        for line in cells:
+        for line in cells or [["–", "", "", ""]]:
             table.append([*names, *line])
             names = ["", ""]  # only on the first line of a query
     return table, rows
@@ -70,7 +58,6 @@ def _is_relevant(row: Row) -> bool:
 
 
 def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
-    """Return a query's relevant documents beyond the cutoff, the best first."""
     missed = []
     for row in filter(_is_relevant, ranked):
         if row["rank"] is None or (k is not None and row["rank"] > k):
@@ -88,7 +75,6 @@ def _last_relevant_rank(ranked: Sequence[Row], k: int | None) -> int:
 
 
 def _before(ranked: Sequence[Row], last: int) -> list[Row]:
-    """Return a query's documents up to a rank that are irrelevant or unjudged."""
     before = []
     for row in ranked:
         if row["rank"] is not None and row["rank"] <= last and not _is_relevant(row):
@@ -97,7 +83,6 @@ def _before(ranked: Sequence[Row], last: int) -> list[Row]:
 
 
 def _cells(kind: str, kind_rows: Sequence[Row]) -> list[list[str]]:
-    """Return the cells of the first documents of a kind."""
     cells = []
     for row in kind_rows[:SHOWN_DOCUMENTS]:
         relevance = "unjudged" if row["relevance"] is None else f"{row['relevance']:g}"

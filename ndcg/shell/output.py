@@ -1,8 +1,8 @@
 """The output of a command, in the formats of `-o`."""
 
-import argparse
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class Listing(Readable):
         return junit_of(cases)
 
 
-def worst_of(args: argparse.Namespace, default: int) -> int | None:
+def worst_of(args: Namespace, default: int) -> int | None:
     """Return how many of the worst queries `--worst` asks for; None for all."""
     if args.worst is None:
         return default
@@ -97,6 +97,5 @@ def save_plot(plot: Callable[[], Any], path: str | None) -> None:
 
 
 def _json(value: Any, indent: int | None = None) -> str:
-    """Return JSON, with null for nan."""
     text = json.dumps(without_nan(value), indent=indent, ensure_ascii=False)
     return text.translate(JSON_ESCAPES)

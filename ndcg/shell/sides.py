@@ -1,15 +1,13 @@
 """The files of a command, read once, and the options it passes on."""
 
-import argparse
 import os
 import re
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
@@ -21,6 +19,7 @@ from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
 from ..measure.messages import place_of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
+from ..measure.ties import Mask
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
 from ..statistics.report import Report, report_and_missing
@@ -36,9 +35,8 @@ SUFFIX = re.compile(
 class Sides:
     """The contents of the files of a command."""
 
-    args: argparse.Namespace  # the arguments of the command
+    args: Namespace  # the arguments of the command
     qrels: Columns  # the relevance judgments
-    names: list[str]  # the names of all runs
     runs: dict[str, Columns]  # the scores of runs by their names
     # the saved result that a gate compares with, by its name; otherwise empty
     saved: dict[str, dict[str, Any]]
@@ -46,12 +44,10 @@ class Sides:
     by: dict[str, Any] | None  # the slices of queries
 
     @classmethod
-    def read(cls, args: argparse.Namespace, files: Sequence[str]) -> "Sides":
+    def read(cls, args: Namespace, files: Sequence[str]) -> "Sides":
         """Read the qrels, the files of runs, and the other files in the arguments."""
-        by = getattr(args, "by", None)
         _refuse_two_standard_inputs(args, files)
-        names = names_of(files)
-        file_by_name = dict(zip(names, files, strict=True))
+        file_by_name = dict(zip(names_of(files), files, strict=True))
         qrels, columns, saved = _read_sides(args, file_by_name)
         runs: dict[str, Columns] = {}
         for name, run in columns.items():
@@ -61,18 +57,17 @@ class Sides:
             except ValueError as error:
                 raise within(error, place_of_file(file), instead_of="predictions") from None
             _refuse_other_queries(args.qrels, qrels, file, runs[name])
-        exclude = None
+        exclude = slices = None
         if args.exclude is not None:
             exclude = _columns(args, args.exclude, "exclude")
+        by = getattr(args, "by", None)
         if by is None:
             # With slices, a field may be only in their file.
             refuse_unused_fields(_fields(args), list(runs.values()), qrels, exclude)
-            return cls(args, qrels, names, runs, saved, exclude, None)
-        query = None
-        if args.query is not None:
-            query = args.query.split(",")[-1]  # the name in the qrels
-        slices = read_groups(by, args.qrels, query)
-        return cls(args, qrels, names, runs, saved, exclude, slices)
+        else:
+            query = args.query and args.query.split(",")[-1]  # the name in the qrels
+            slices = read_groups(by, args.qrels, query)
+        return cls(args, qrels, runs, saved, exclude, slices)
 
     @property
     def shared(self) -> dict[str, Any]:
@@ -83,7 +78,7 @@ class Sides:
         """Return the report on a run."""
         return self.report_and_missing(run)[0]
 
-    def report_and_missing(self, run: str) -> tuple[Report, NDArray[np.bool_]]:
+    def report_and_missing(self, run: str) -> tuple[Report, Mask]:
         """Return the report on a run, and a mask of its queries: True if the run lacks it."""
         return report_and_missing(
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
@@ -93,8 +88,7 @@ class Sides:
         )
 
 
-def _refuse_two_standard_inputs(args: argparse.Namespace, files: Sequence[str]) -> None:
-    """Raise an error if several files are read from standard input."""
+def _refuse_two_standard_inputs(args: Namespace, files: Sequence[str]) -> None:
     read = [args.qrels, *files, args.exclude, getattr(args, "got", None)]
     by = getattr(args, "by", None)
     if by is not None:
@@ -107,14 +101,14 @@ def _refuse_two_standard_inputs(args: argparse.Namespace, files: Sequence[str]) 
 
 
 def _read_sides(
-    args: argparse.Namespace, files: Mapping[str, str]
+    args: Namespace, files: Mapping[str, str]
 ) -> tuple[Columns, dict[str, Columns], dict[str, dict[str, Any]]]:
     """Read the qrels and the files of runs, by name, and the saved result among these.
 
     One error names the fields that are unknown on both sides.
     """
     unknown: dict[str, UnknownFieldError] = {}
-    qrels = None
+    qrels: Any = None
     try:
         qrels = _columns(args, args.qrels, "qrels")
     except UnknownFieldError as error:
@@ -131,18 +125,18 @@ def _read_sides(
             saved[name] = error.value
         except UnknownFieldError as error:
             unknown[place_of_file(path_of(file))] = error
-    if qrels is None or unknown:
+    if unknown:
         raise one_error(unknown, are_one=args.qrels in files.values())
     return qrels, columns, saved
 
 
-def scoring(args: argparse.Namespace) -> dict[str, Any]:
+def scoring(args: Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are set."""
     options = {name: getattr(args, name, None) for name in OF_COMPUTE}
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _order(args: argparse.Namespace, run: str) -> str | None:
+def _order(args: Namespace, run: str) -> str | None:
     """Return the order of the scores of a run; None if it is not given."""
     order = getattr(args, "score_order", None)
     if isinstance(order, dict):
@@ -150,13 +144,10 @@ def _order(args: argparse.Namespace, run: str) -> str | None:
     return order
 
 
-def _columns(args: argparse.Namespace, file: str, kind: str, order: str | None = None) -> Columns:
-    """Return the columns of a file, by the names and the format that are given for it."""
-    options = scoring(args)
+def _columns(args: Namespace, file: str, kind: str, order: str | None = None) -> Columns:
     # Reading depends on neither cutoffs nor measures, and runs may differ in their orders.
-    for name in ("k", "measures", "score_order"):
-        options.pop(name, None)
-    sides = {**Options.parse(k=1, **options).sides, "score_order": order}
+    options = scoring(args) | {"k": 1, "measures": "nDCG", "score_order": None}
+    sides = {**Options.parse(**options).sides, "score_order": order}
     form = None
     if args.format is not None:
         # One for all, or one of the runs and one of the qrels.
@@ -165,8 +156,7 @@ def _columns(args: argparse.Namespace, file: str, kind: str, order: str | None =
     return read_columns(path_of(file), kind, fields=_fields(args), format=form, **sides)
 
 
-def _fields(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the names of columns and fields that are given."""
+def _fields(args: Namespace) -> dict[str, Any]:
     given = {role: getattr(args, role) for role in ROLES}
     return {role: _names_of_column(name) for role, name in given.items() if name is not None}
 
@@ -186,7 +176,6 @@ def _names_of_column(given: str) -> Any:
 
 
 def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
-    """Raise an error if a run has no query in common with the qrels."""
     if pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         return
     in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())

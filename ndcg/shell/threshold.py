@@ -1,7 +1,7 @@
 """`ndcg gate --at-least`: the least mean that passes, with or without a baseline."""
 
-import argparse
 import math
+from argparse import Namespace
 from dataclasses import replace
 
 from ..measure.messages import shown
@@ -15,7 +15,7 @@ from .output import REGRESSION, Listing, Row
 from .sides import scoring
 
 
-def checked_threshold(args: argparse.Namespace) -> float:
+def checked_threshold(args: Namespace) -> float:
     """Return the least mean that passes, if a mean can be above and below it."""
     least = args.at_least
     if not is_real(least) or not 0 < least < math.inf:
@@ -28,23 +28,20 @@ def checked_threshold(args: argparse.Namespace) -> float:
     return float(least)
 
 
-def with_threshold(
-    listing: Listing, args: argparse.Namespace, report: Report, least: float
-) -> Listing:
+def with_threshold(listing: Listing, args: Namespace, report: Report, least: float) -> Listing:
     """Return the output of a gate with the means of a run beside the least that passes.
 
     The mean decides, without a test; its interval is that of `ndcg score`.
     """
     run, level = listing.whole["run"], level_text(args.confidence)
     rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
-    low = [row for row in rows if row["too_low"]]
+    low = []
+    for row in rows:
+        if row["too_low"]:
+            low.append(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}")
+    summary = f"High enough: no mean of {run} is below {_digits(least)}."
     if low:
-        means = []
-        for row in low:
-            means.append(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}")
-        summary = f"Too low: {'; '.join(means)}, below {_digits(least)}."
-    else:
-        summary = f"High enough: no mean of {run} is below {_digits(least)}."
+        summary = f"Too low: {'; '.join(low)}, below {_digits(least)}."
     return replace(
         listing,
         cells=[*listing.cells, _table(args, run, rows, report, level)],
@@ -57,9 +54,8 @@ def with_threshold(
 
 
 def _row(name: str, score: Score, report: Report, least: float, level: str) -> Row:
-    """Return the machine-readable result for a measure."""
     is_low = falls_beyond(score.value - least, max_drop=0.0)
-    row = {
+    row: Row = {
         "measure": name,
         "queries": score.queries,
         "left_out": score.left_out(report.counts["queries"]),
@@ -69,9 +65,14 @@ def _row(name: str, score: Score, report: Report, least: float, level: str) -> R
         "at_least": least,
         "too_low": is_low,
     }
-    relation = "below" if is_low else "at least"
-    row["verdict"] = f"is {_mean_in_words(row, least, level)}, {relation} {_digits(least)}"
+    row["verdict"] = f"is {_mean_in_words(row, least, level)}, {_relation(row)}"
     return row
+
+
+def _relation(row: Row) -> str:
+    """Return whether a mean is below the least that passes."""
+    relation = "below" if row["too_low"] else "at least"
+    return f"{relation} {_digits(row['at_least'])}"
 
 
 def _mean_in_words(row: Row, least: float, level: str) -> str:
@@ -94,23 +95,17 @@ def _digits(value: float) -> str:
     return f"{value:.15g}"
 
 
-def _table(
-    args: argparse.Namespace, run: str, rows: list[Row], report: Report, level: str
-) -> Table:
-    """Return the table of the means."""
+def _table(args: Namespace, run: str, rows: list[Row], report: Report, level: str) -> Table:
     table = [["measure", "queries", run, level, "verdict"]]
     for row in rows:
         counted = counted_text(row["queries"], report.counts["queries"])
         mean = number_text(row["run"], args.places)
         interval = interval_text(row["low"], row["high"], args.places)
-        relation = "below" if row["too_low"] else "at least"
-        verdict = f"{relation} {_digits(row['at_least'])}"
-        table.append([row["measure"], counted, mean, interval, verdict])
+        table.append([row["measure"], counted, mean, interval, _relation(row)])
     return table
 
 
 def _case(row: Row) -> Case:
-    """Return the test case of a mean."""
     name = f"{row['measure']} at least {_digits(row['at_least'])}"
     result = FAILURE if row["too_low"] else PASSED
     return Case(name, result, f"{row['measure']} {row['verdict']}")

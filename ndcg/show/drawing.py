@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import missing_library, shown
+from ..measure.messages import missing_library, must_be
 from ..measure.options import is_real
 
 IN_A_ROW = 4  # panels
@@ -46,7 +46,7 @@ def figure_of(
         are_axes = all(isinstance(item, Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
             several = f", or a list of up to {panels}" if panels > 1 else ""
-            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+            raise must_be("ax", f"Matplotlib Axes{several}", ax)
         if figsize is not None:
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
@@ -58,8 +58,7 @@ def figure_of(
     if figsize is None:
         figsize = (columns * width, rows * height)
     if not _is_size(figsize):
-        allowed = "a width and a height in inches, such as (7, 4)"
-        raise ValueError(f"figsize must be {allowed}; got {shown(figsize)}")
+        raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:

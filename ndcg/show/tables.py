@@ -57,9 +57,9 @@ class Readable:
         """Return tables and notes as Markdown."""
         parts = []
         for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            rule = "|---" + "|---:" * (len(table[0]) - 1) + "|"
-            parts.append("\n".join([header, rule, *rows]))
+            lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in table]
+            lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
+            parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
         if self.signature:
             parts.append(f"Signature: `{visible(self.signature)}`")
@@ -69,12 +69,9 @@ class Readable:
         return "\n\n".join([*map(_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th")]
-            for row in rows:
-                lines.append(_html_row(row, "td"))
+            lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
             parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
@@ -89,7 +86,6 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 
 def _plain(table: Table) -> str:
-    """Return a table as plain text."""
     first, *others = _widths(table)
     lines = []
     for name, *values in table:
@@ -121,7 +117,6 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the widths of columns in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
@@ -209,10 +204,9 @@ def _tsv_cell(value: Any) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
     sentences = result.remarks()
     if result.signature:
-        sentences = [*sentences, f"Signature: {visible(result.signature)}"]
+        sentences.append(f"Signature: {visible(result.signature)}")
     return sentences
 
 

@@ -9,7 +9,7 @@ from conftest import ROOT
 from reference import RELEVANCE, SCORES
 from refusals import refusal
 
-from ndcg.measure.conventions import CONVENTIONS, convention_notes, convention_table
+from ndcg.measure.conventions import CONVENTIONS, empty_text
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs" / "conventions.md").read_text(encoding="utf-8")
@@ -20,9 +20,19 @@ def test_the_page_describes_the_conventions_correctly(ndcg: evaluate.Metric) -> 
         name: ndcg.compute(predictions=SCORES, references=RELEVANCE, k=6, convention=name)["nDCG@6"]
         for name in CONVENTIONS
     }
-    table = convention_table(dict(sorted(values.items(), key=lambda item: item[1])))
-    assert table in PAGE, table
-    assert convention_notes() in PAGE, convention_notes()
+    heads = "gain | discount | ideal | scores | ties | no relevant documents | negative | missing"
+    table = [f"| `convention=` | library | nDCG | {heads} |", "|---" * 11 + "|"]
+    for name, value in sorted(values.items(), key=lambda item: item[1]):
+        convention = CONVENTIONS[name]
+        chosen = convention.options | {"zero_division": empty_text(convention.zero_division)}
+        cells = [f'`"{name}"`', convention.library, f"{value:.4f}", *chosen.values()]
+        table.append(f"| {' | '.join(cells)} |")
+    assert "\n".join(table) in PAGE, table
+    notes = [
+        f'- `"{name}"`: {convention.meaning} {convention.quirks}'.rstrip()
+        for name, convention in CONVENTIONS.items()
+    ]
+    assert "\n".join(notes) in PAGE, notes
 
 
 def test_the_card_the_docs_and_the_page_count_the_conventions() -> None:
