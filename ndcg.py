@@ -86,6 +86,7 @@ from .ndcg_bundle import (
     QueryOptions,
     Report,
     Resampling,
+    SIDES,
     SLIPS,
     Traits,
     check,
@@ -106,6 +107,7 @@ from .ndcg_bundle import (
     mark,
     measure_inputs,
     meter,
+    named_parameters,
     preview,
     read_qrels,
     read_run,
@@ -263,7 +265,7 @@ class NDCG(Batches, evaluate.Metric):
         A batch that is rejected adds nothing. With `query_ids`, add all documents of a query in one
         batch; a query that was already added is rejected. `exclude` may cover the whole data set:
         it need not have queries of every batch, as long as it has some. `score_order` is the same
-        for all batches; `compute` needs it only for predictions of its own. `gain` is needed only
+        for all batches; `compute` needs it only for its predictions. `gain` is needed only
         for labels that are text, `{label: gain}`, the same as in `compute`. `duplicates` is as in
         `compute`. `exclude_from` is the same for all batches.
         """
@@ -346,12 +348,11 @@ class NDCG(Batches, evaluate.Metric):
         if spark_side is not None:
             if self.num_process > 1 or self._holds_batches():
                 problem = "a Spark DataFrame cannot be scored together with batches"
-                raise ValueError(f"{spark_side}: {problem}; call compute without them")
+                raise InputError(problem, spark_side, hint="call compute without them")
             if type(self)._compute is not NDCG._compute:
                 problem = "a Spark DataFrame is not scored by _compute, which this class overrides"
-                raise ValueError(
-                    f"{spark_side}: {problem}; call compute_spark, or collect the rankings"
-                )
+                hint = "call compute_spark, or collect the rankings"
+                raise InputError(problem, spark_side, hint=hint)
             return compute(
                 **inputs.rankings,
                 k=k,
@@ -360,30 +361,21 @@ class NDCG(Batches, evaluate.Metric):
                 fields=fields,
                 **options,
             )
-        known: Any = options
-        if not options.keys() <= OPTIONS.keys():
-            added = self._added_options()
-            known = {
-                name: value
-                for name, value in options.items()
-                if name in OPTIONS or name not in added
-            }
+        known: dict[str, Any] = {**options}
+        if not known.keys() <= OPTIONS.keys():
+            # The `_compute` of a subclass may have options of its own.
+            for name in named_parameters(self._compute).keys() - OPTIONS.keys():
+                known.pop(name, None)
             refuse_unknown(known, self.compute)
-        inputs = from_frame(data, inputs)
-        given: dict[str, Any] = {**options}
-        for name, value in (("k", k), ("sample_weight", inputs.sample_weight)):
-            if value is not None:
-                given[name] = value
 
         def score(inputs: Inputs, **changed: Any) -> Any:
-            arguments = {**given, **changed}
-            for name in IDS:
-                if getattr(inputs, name) is not None:
-                    arguments[name] = getattr(inputs, name)
-            return self._compute(
-                predictions=inputs.predictions, references=inputs.references, **arguments
-            )
+            arguments = {"k": k, **inputs._asdict()}
+            sides = {side: arguments.pop(side) for side in SIDES}
+            # The `_compute` of a subclass need not accept what is not given.
+            given = {name: value for name, value in arguments.items() if value is not None}
+            return self._compute(**sides, **given, **{**options, **changed})
 
+        inputs = from_frame(data, inputs)
         return self._score_all(score, inputs, partial(Options.parse, k=k, **known))
 
     @shows_options
@@ -403,7 +395,7 @@ class NDCG(Batches, evaluate.Metric):
     ) -> dict[str, Any]:
         """Return the result for the rankings of one call, or of all batches and processes.
 
-        `compute` calls it by keyword, with its own options. Predictions and references are the
+        `compute` calls it by keyword, with its options. Predictions and references are the
         arguments of one call, unchanged, or Arrow columns of lists if there are batches. A subclass
         may override it, accept more options and add to the result. `engine="sklearn"` calls
         `sklearn.metrics.ndcg_score` instead.
@@ -413,15 +405,6 @@ class NDCG(Batches, evaluate.Metric):
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         )
         return score_inputs(inputs, parsed)
-
-    def _added_options(self) -> set[str]:
-        """Return the names that the `_compute` of a subclass gives to its parameters."""
-        parameters = inspect.signature(self._compute).parameters.values()
-        return {
-            parameter.name
-            for parameter in parameters
-            if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
-        }
 
     def _score_all(
         self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]
@@ -443,12 +426,11 @@ class NDCG(Batches, evaluate.Metric):
             return score(inputs)
         options = parse()
         if options.ties == "docid":
-            ties = mark("ties", "docid")
             problem = "it is not available with batches or several processes"
-            problem = f"{ties}: {problem}, which keep no document ids"
             last = mark("ties", "last")
             hint = f"if documents are in ascending order of id, {last} gives the same result"
-            raise InputError(f"{problem}; {hint}")
+            ties = mark("ties", "docid")
+            raise InputError(f"{problem}, which keep no document ids", ties, hint=hint)
         if options.missing != "empty":
             missing = mark("missing", options.missing)
             problem = "batches and several processes do not record which queries are missing"

@@ -37,20 +37,20 @@ from decimal import Decimal, InvalidOperation
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
+from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, get_type_hints
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast, get_type_hints
 from uuid import uuid4
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-# ndcg/measure/conventions.py: The definition of nDCG in each library, as data.
+# ndcg/measure/conventions.py: The definition of nDCG in every library, as data.
 
 # The options that a convention sets. `log_base` is not one. It scales every DCG, so nDCG, a ratio
 # of two, is unchanged. Only with "jarvelin" would it change nDCG, and there the libraries use 2.
@@ -383,30 +383,6 @@ CONVENTIONS: dict[str, Convention] = {
 }
 
 
-def convention_table(values: Mapping[str, float]) -> str:
-    """Return a Markdown table of the options of each convention, and its nDCG of one example."""
-    heads = (
-        "gain",
-        "discount",
-        "ideal",
-        "scores",
-        "ties",
-        "no relevant documents",
-        "negative",
-        "missing",
-    )
-    lines = [
-        f"| `convention=` | library | nDCG | {' | '.join(heads)} |",
-        "|---" * (3 + len(heads)) + "|",
-    ]
-    for name, value in values.items():
-        convention = CONVENTIONS[name]
-        chosen = convention.options | {"zero_division": empty_text(convention.zero_division)}
-        settings = " | ".join(chosen.values())
-        lines.append(f'| `"{name}"` | {convention.library} | {value:.4f} | {settings} |')
-    return "\n".join(lines)
-
-
 def empty_text(zero_division: float | str) -> str:
     """Return in words the nDCG of a query with no relevant documents.
 
@@ -418,17 +394,6 @@ def empty_text(zero_division: float | str) -> str:
     if math.isnan(zero_division):
         return "skipped"
     return f"{zero_division:g}"
-
-
-def convention_notes() -> str:
-    """Return a Markdown list with the meaning and the quirks of each convention."""
-    lines = []
-    for name, convention in CONVENTIONS.items():
-        line = f'- `"{name}"`: {convention.meaning}'
-        if convention.quirks:
-            line += f" {convention.quirks}"
-        lines.append(line)
-    return "\n".join(lines)
 
 
 # ndcg/measure/arguments.py: Every argument and option of the public functions, described once.
@@ -451,7 +416,7 @@ class Option(NamedTuple):
     """An option of `compute`."""
 
     meaning: str  # a phrase on the effect of the option
-    words: Mapping[str, str] = {}  # the words it accepts, each with its meaning
+    words: Mapping[str, str] = {}  # the words it accepts, with their meanings
     others: str = ""  # the other values it accepts
     default: Any = None  # the default in Python; None if the convention chooses the value
     usual: Any = None  # what None means, if no convention sets the option
@@ -738,7 +703,7 @@ def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
 
 
 def text_of_gain(gains: Mapping[Any, Any]) -> str:
-    """Return the gain of each label as `gain_in` reads it.
+    """Return the gain of every label as `gain_in` reads it.
 
     >>> text_of_gain({"relevant": 3, "not relevant": "..."})
     'relevant=3,not relevant=...'
@@ -759,7 +724,7 @@ def text_of(name: str) -> str:
         if meaning:
             notes.append(meaning)
         separator = ", "
-        if ";" in meaning:  # which has commas of its own
+        if ";" in meaning:  # which has commas
             separator = "; "
         text = f'`"{word}"`'
         if notes:
@@ -776,7 +741,7 @@ def text_of(name: str) -> str:
 
 
 def lines_of(*names: str, indent: str = "    ") -> str:
-    """Return a paragraph for each argument or option, for the section `Args:` of a docstring."""
+    """Return a paragraph for every argument or option, for the section `Args:` of a docstring."""
     paragraphs = []
     for name in names:
         title = name
@@ -795,7 +760,7 @@ def lines_of(*names: str, indent: str = "    ") -> str:
 
 
 def describes_arguments(function: Described) -> Described:
-    """Replace each line `name: {name}` in a function's docstring with the description of it."""
+    """Replace every line `name: {name}` in a function's docstring with the description of it."""
 
     def text(line: re.Match[str]) -> str:
         return lines_of(line[2], indent=line[1])
@@ -857,9 +822,7 @@ def mark(name: str, *values: Any, said: str = "", before: str = "", after: str =
             if isinstance(value, str):
                 text = f'"{value}"'  # as the docs write them
             texts.append(text)
-        said = name
-        if texts:
-            said = f"{name}={' or '.join(texts)}"
+        said = f"{name}={' or '.join(texts)}" if texts else name
     fields = json.dumps([before, after, name, *values], default=shown)
     return f"\x0e{visible(said)}\x1f{fields}\x0f"
 
@@ -936,7 +899,7 @@ class InputError(ValueError):
     @property
     def marked(self) -> str:
         """The message with its options marked."""
-        places = [mark(place) for place in self.places if place]
+        places = list(map(mark, filter(None, self.places)))
         if self.position is not None:  # in the last place: "query 'q1', position 3"
             places[-1:] = [", ".join([*places[-1:], f"position {self.position}"])]
         problem = ": ".join(filter(None, [*places, self.problem]))
@@ -954,6 +917,15 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return worded(self)
+
+
+def must_be(name: str, allowed: str, value: Any, hint: str = "") -> InputError:
+    """Return the error for a value of an argument or an option that is not allowed.
+
+    >>> print(must_be("k", "positive", -1))
+    k must be positive; got -1
+    """
+    return InputError(f"{mark(name)} must be {allowed}; got {shown(value)}", hint=hint)
 
 
 def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
@@ -1032,6 +1004,284 @@ def raise_unless_of_values(error: BaseException) -> None:
     raise error
 
 
+# ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from scores and gains.
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LOWEST = np.finfo(np.float64).min  # the key of -inf, whose bits cannot hold a number
+
+
+def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
+    """Return the ``ranks`` highest gains of every query, in descending order, as (queries, ranks).
+
+    In memory, they lie from the last rank to the first. There are at least as many documents as
+    ranks, and no gain is below ``lowest``.
+    """
+    height = grid_height(gains.shape[1], ranks)
+    shortlist = None
+    if height > 1:
+        shortlist = _shortlist(gains, ranks, height, exact=True)
+    ordered: NDArray[np.floating[Any]]
+    if shortlist is None:
+        ordered = gains.copy()
+    else:
+        ordered = gains.take(shortlist)
+    beyond = ordered.shape[1] - ranks
+    if lowest >= 0 and beyond:
+        # Exact for grades. The bits of floats that are not negative sort as integers in the same
+        # order, and faster.
+        single = ordered.astype(np.float32, copy=False)
+        if single is ordered or (single == ordered).all():
+            single.view(np.int32).sort(axis=1)
+            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+    ordered.sort(axis=1)
+    return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
+
+
+def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
+    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score.
+
+    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that
+    documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008), or which of
+    them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``. In memory, the gains lie
+    from the last rank to the first. The highest score lacks its last bits.
+
+    One document more than ``ranks`` is sought, to see whether a tie crosses the cutoff.
+    """
+    if ties not in ("average", "last"):
+        score, gains = _last_of_equals_first(score, gains, ties)
+    count = min(ranks + 1, score.shape[1])
+    if not score.size:
+        return np.zeros((len(score), 0)), -np.inf
+    keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
+    unretrieved = np.empty(0, np.intp)
+    # Either fewer than count documents were retrieved, or some scores are extremely low.
+    lacking = keys[:, 0] < LOWEST / 2
+    if lacking.any():
+        unretrieved = np.flatnonzero(keys < LOWEST / 2)
+        retrieved = count * np.count_nonzero(lacking) - unretrieved.size
+        if np.count_nonzero(score[lacking] > -np.inf) != retrieved:
+            # Keys cannot tell -inf from such low scores, so every document is ranked: the ones
+            # that were not retrieved last, with gain 0.
+            unretrieved = unretrieved[:0]
+            gains = np.where(score > -np.inf, gains, 0)
+    bits = keys.view(np.int64).ravel()
+    near = np.zeros(keys.shape, bool)  # equal to the one before in all bits that keys keep
+    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
+    near[:, :1] = False  # the one before belongs to another query
+    near.put(unretrieved, False)
+    if near.any():
+        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
+    else:
+        ranked = gains.take(numbers).astype(np.float64, copy=False)
+    ranked.put(unretrieved, 0)
+    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
+
+
+def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
+    """Rearrange documents so that ranking the last of equal scores first gives the order of ties.
+
+    The order is ``"first"``, ``"best"`` or ``"worst"``.
+    """
+    if ties == "first":
+        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
+    order = np.argsort(gains if ties == "best" else -gains, axis=1)
+    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
+
+
+def _highest_scores(
+    score: Floats, count: int, averaged: bool
+) -> tuple[Floats, NDArray[np.int64], int]:
+    """Return the keys of every query's ``count`` highest scores, ascending, and document numbers.
+
+    The lowest bits of every score, as many as it takes to number the documents of the block, are
+    replaced with the document's number; a mask of these bits is returned too. Only neighbors that
+    agree in all other bits can be tied or out of order.
+    """
+    shortlist = None
+    if averaged:
+        height = grid_height(score.shape[1], count)
+        if height > 1:
+            shortlist = _shortlist(score, count, height)
+    if shortlist is None:
+        numbers = np.arange(score.size).reshape(score.shape)
+        keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
+    else:
+        numbers = shortlist
+        keys = np.add(score.take(shortlist), 0.0, dtype=np.float64)
+    np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
+    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters,
+    # so the numbers are inverted, with a spare bit that keeps the result from being -0.0.
+    turned = not averaged and np.signbit(keys).any()
+    low_bits = _low_bits(2 * score.size if turned else score.size)
+    bits = keys.view(np.int64)
+    bits &= ~low_bits
+    if turned:
+        bits |= numbers ^ np.signbit(keys) * low_bits
+    else:
+        bits |= numbers
+    beyond = keys.shape[1] - count
+    if 4 * count < keys.shape[1]:
+        # So few are faster to partition off than to find by sorting all.
+        keys.partition(beyond, axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
+        keys.sort(axis=1)
+    else:
+        keys.sort(axis=1)
+        keys = np.ascontiguousarray(keys[:, beyond:])
+    numbers = keys.view(np.int64) & low_bits
+    if turned:
+        numbers ^= np.signbit(keys) * low_bits
+    return keys, numbers, low_bits
+
+
+def _settled_gains(
+    score: Floats,
+    gains: Floats,
+    numbers: NDArray[np.int64],
+    near: Mask,
+    ranks: int,
+    averaged: bool,
+) -> Floats:
+    """Return the gains of the numbered documents, the best last, with ties and near ties resolved.
+
+    ``near`` marks the ones with nearly the same score as the one before.
+    """
+    crossing = np.empty(0, np.intp)  # queries in which a near tie crosses the cutoff
+    if numbers.shape[1] > ranks:
+        crossing = np.flatnonzero(near[:, 1])
+    members, tied = _sort_near(score, numbers, near)
+    ranked = gains.take(numbers).astype(np.float64, copy=False)
+    if averaged:
+        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
+    if not crossing.size:
+        return ranked
+    rows: slice | NDArray[np.intp] = crossing
+    if crossing.size == len(score):
+        rows = slice(None)  # a view instead of copies
+    near_scores = score.take(numbers[rows, 1:])
+    mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
+    if averaged:
+        is_last = near_scores == near_scores[:, :1]
+        ranked[rows, 1:] = np.where(is_last, mean[:, np.newaxis], ranked[rows, 1:])
+    # In these queries the cutoff parts near ties in the wrong place.
+    missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]
+    if missed.size:
+        ties = "average" if averaged else "last"
+        whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], ties)
+        ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
+    return ranked
+
+
+def _sort_near(
+    score: Floats, numbers: NDArray[np.int64], near: Mask
+) -> tuple[slice | NDArray[np.intp], Mask]:
+    """Sort the numbers of documents with nearly equal scores by their scores; overwrite both.
+
+    Returned are the positions, in the flat array, of documents that are nearly tied with a
+    neighbor, and which of these have exactly the score of the one before.
+    """
+    tied = near.ravel()
+    member = tied.copy()  # every document in a run of near ties, including the first
+    member[:-1] |= tied[1:]
+    members: slice | NDArray[np.intp]
+    if 4 * np.count_nonzero(member) > member.size:
+        members = slice(None)  # the others do no harm, and to pick so many takes longer
+    else:
+        members = np.flatnonzero(member)
+    exact = score.take(numbers.ravel()[members])
+    tied = tied[members]
+    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
+    if falls.size:  # sort these runs; documents of equal scores keep their order
+        run = np.cumsum((~tied).astype(np.intp))
+        unsorted = np.zeros(run[-1] + 1, bool)
+        unsorted[run[falls]] = True
+        places = np.flatnonzero(unsorted.take(run))
+        order = places[np.lexsort((exact[places], run[places]))]
+        sorted_numbers = numbers.ravel()[members]
+        sorted_numbers[places] = sorted_numbers[order]
+        exact[places] = exact[order]
+        numbers.ravel()[members] = sorted_numbers
+    tied[1:] &= exact[1:] == exact[:-1]
+    return members, tied
+
+
+def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
+    """Return the mean gain of every document's group; ``first`` marks the starts of groups."""
+    # Groups are numbered from 1. The mask is cast, because on a mask cumsum would block threads.
+    group = np.cumsum(first.astype(np.intp))
+    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
+    return np.asarray((np.bincount(group, gains) / sizes).take(group))
+
+
+def _group_at_cutoff(
+    score: Floats, gains: Floats, last: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Return the mean gain of all documents with the ``last`` score, and how many score higher."""
+    reached = np.flatnonzero(score >= last[:, np.newaxis])
+    row = reached // score.shape[1]
+    level = score.take(reached) == last.take(row)
+    above = np.bincount(row[~level], minlength=len(last))
+    row, reached = row[level], reached[level]
+    if (last < 0).any():  # added in the order of their keys, so that sums agree to the last bit
+        falling = last.take(row) < 0
+        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
+        row, reached = row[turned], reached[turned]
+    sums = np.bincount(row, gains.take(reached), minlength=len(last))
+    return sums / np.bincount(row, minlength=len(last)), above
+
+
+def _low_bits(documents: int) -> int:
+    """Return a mask of the lowest bits, as many as are needed to number the documents."""
+    return (1 << max(documents - 1, 0).bit_length()) - 1
+
+
+def grid_height(documents: int, count: int) -> int:
+    """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
+    if not count:
+        return 0
+    # So the row of maxima has four times as many values as the shortlist, which takes longer per
+    # value: it is gathered and sorted.
+    return math.isqrt(documents // (4 * count))
+
+
+def _shortlist(
+    values: Floats, count: int, height: int, exact: bool = False
+) -> NDArray[np.int64] | None:
+    """Return numbers of documents with the ``count`` highest values of every row; None if unsure.
+
+    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
+    the highest maxima, because any of these columns has a value at least as high as any elsewhere.
+    It does not matter which of several equal maxima is taken. Nearly equal ones can be mistaken for
+    equal, unless ``exact``.
+    """
+    queries, documents = values.shape
+    width = documents // height
+    in_grid = width * height
+    grid = values[:, :in_grid].reshape(queries, height, width)
+    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
+    bits = keys.view(np.int64)
+    low_bits = _low_bits(width)
+    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
+        return None
+    bits &= ~low_bits
+    bits |= np.arange(width)
+    keys.partition(width - count, axis=1)
+    row_starts = np.arange(queries)[:, np.newaxis] * documents
+    columns = (bits[:, width - count :] & low_bits) + row_starts
+    column_steps = np.arange(0, in_grid, width)[:, np.newaxis]
+    shortlist = np.empty((queries, height * count + documents - in_grid), np.int64)
+    shortlist[:, : height * count] = (columns[:, np.newaxis] + column_steps).reshape(
+        queries, height * count
+    )
+    # The documents that do not fill another row of the grid.
+    tail = np.arange(in_grid, documents)
+    np.add(row_starts, tail, out=shortlist[:, height * count :])
+    return shortlist
+
+
 # ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 MOST_SHOWN = 6  # labels in a message
@@ -1050,15 +1300,12 @@ class Labels(NamedTuple):
     gains: tuple[tuple[str | float, float], ...]
 
     def numbers(self, values: Iterable[Any]) -> list[Any]:
-        """Return values with a number for each text that is a label; other values as they are.
+        """Return values with a number for every text that is a label; other values as they are.
 
         >>> Labels((("no", 0.0),)).numbers(["1.5", "true", 2, None, "yes"])
         [1.5, 1.0, 2, None, 'yes']
         """
-        known: dict[str, Any] = {}
-        for label, _ in self.gains:
-            if isinstance(label, str):
-                known[label] = number_of(label)
+        known: dict[Any, Any] = {label: number_of(label) for label, _ in self.gains}
         read: dict[str, Any] = {}  # a text is read once
         numbers = []
         for value in values:
@@ -1073,7 +1320,7 @@ class Labels(NamedTuple):
             numbers.append(read[value])
         return numbers
 
-    def gains_of(self, relevance: NDArray[Any]) -> NDArray[np.float64]:
+    def gains_of(self, relevance: Array) -> Floats:
         """Return the gains of labels, in numbers; nan for a label without one.
 
         >>> Labels(((0.5, 1.0), (2.0, 7.0))).gains_of(np.array([2, 0.5, 1])).tolist()
@@ -1127,9 +1374,7 @@ class Labels(NamedTuple):
             return ",".join(gains)
         parts = []
         for label, gain in zip(labels, gains, strict=True):
-            name = label
-            if not isinstance(name, str):
-                name = _measure_labels_plain(name)
+            name = label if isinstance(label, str) else _measure_labels_plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
             parts.append(f"{escaped}={gain}")
         return ",".join(parts)
@@ -1238,287 +1483,10 @@ def to_label(values: Iterable[Any]) -> str:
     return f"for labels, give the gain of each, {call}"
 
 
-# ndcg/measure/ties.py: Compute the gains at the first ranks of every query, exactly for ties, from scores and gains.
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-LOWEST = np.finfo(np.float64).min  # the key of -inf, whose own bits cannot hold a number
-
-
-def ideal_gains(gains: Floats, ranks: int, lowest: float) -> Floats:
-    """Return the ``ranks`` highest gains of each query, in descending order, as (queries, ranks).
-
-    In memory, they lie from the last rank to the first. There are at least as many documents as
-    ranks, and no gain is below ``lowest``.
-    """
-    height = grid_height(gains.shape[1], ranks)
-    shortlist = None
-    if height > 1:
-        shortlist = _shortlist(gains, ranks, height, exact=True)
-    ordered: NDArray[np.floating[Any]]
-    if shortlist is None:
-        ordered = gains.copy()
-    else:
-        ordered = gains.take(shortlist)
-    beyond = ordered.shape[1] - ranks
-    if lowest >= 0 and beyond:
-        # Exact for grades. The bits of floats that are not negative sort as integers in the same
-        # order, and faster.
-        single = ordered.astype(np.float32, copy=False)
-        if single is ordered or (single == ordered).all():
-            single.view(np.int32).sort(axis=1)
-            return single[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
-    ordered.sort(axis=1)
-    return ordered[:, beyond:].astype(np.float64, copy=False)[:, ::-1]
-
-
-def ranked_gains(score: Floats, gains: Floats, ranks: int, ties: str) -> tuple[Floats, float]:
-    """Return the gain at ranks 1..``ranks`` by descending score, and the highest score.
-
-    A score of ``-inf`` is that of a document without a rank. Ties are ``"average"``, so that
-    documents with equal scores share their mean gain (McSherry & Najork, ECIR 2008), or which of
-    them ranks first: ``"first"``, ``"last"``, ``"best"`` or ``"worst"``. In memory, the gains lie
-    from the last rank to the first. The highest score lacks its last bits.
-
-    One document more than ``ranks`` is sought, to see whether a tie crosses the cutoff.
-    """
-    if ties not in ("average", "last"):
-        score, gains = _last_of_equals_first(score, gains, ties)
-    count = min(ranks + 1, score.shape[1])
-    if not score.size:
-        return np.zeros((len(score), 0)), -np.inf
-    keys, numbers, low_bits = _highest_scores(score, count, ties == "average")
-    unretrieved = np.empty(0, np.intp)
-    # Either fewer than count documents were retrieved, or some scores are extremely low.
-    lacking = keys[:, 0] < LOWEST / 2
-    if lacking.any():
-        unretrieved = np.flatnonzero(keys < LOWEST / 2)
-        retrieved = count * np.count_nonzero(lacking) - unretrieved.size
-        if np.count_nonzero(score[lacking] > -np.inf) != retrieved:
-            # Keys cannot tell -inf from such low scores, so every document is ranked, those that
-            # were not retrieved last and with gain 0.
-            unretrieved = unretrieved[:0]
-            gains = np.where(score > -np.inf, gains, 0)
-    bits = keys.view(np.int64).ravel()
-    near = np.zeros(keys.shape, bool)  # equal to the one before in all bits that keys keep
-    np.less_equal((bits[1:] ^ bits[:-1]).view(np.uint64), low_bits, out=near.ravel()[1:])
-    near[:, :1] = False  # the one before belongs to another query
-    near.put(unretrieved, False)
-    if near.any():
-        ranked = _settled_gains(score, gains, numbers, near, ranks, ties == "average")
-    else:
-        ranked = gains.take(numbers).astype(np.float64, copy=False)
-    ranked.put(unretrieved, 0)
-    return ranked[:, ::-1][:, :ranks], float(keys[:, -1].max())
-
-
-def _last_of_equals_first(score: Floats, gains: Floats, ties: str) -> tuple[Floats, Floats]:
-    """Rearrange documents so that ranking the last of equal scores first gives the order of ties.
-
-    The order is ``"first"``, ``"best"`` or ``"worst"``.
-    """
-    if ties == "first":
-        return np.ascontiguousarray(score[:, ::-1]), np.ascontiguousarray(gains[:, ::-1])
-    order = np.argsort(gains if ties == "best" else -gains, axis=1)
-    return np.take_along_axis(score, order, axis=1), np.take_along_axis(gains, order, axis=1)
-
-
-def _highest_scores(
-    score: Floats, count: int, averaged: bool
-) -> tuple[Floats, NDArray[np.int64], int]:
-    """Return the keys of each query's ``count`` highest scores, ascending, and document numbers.
-
-    The lowest bits of each score, as many as it takes to number the documents of the block, are
-    replaced with the document's number; a mask of these bits is returned too. Only neighbors that
-    agree in all other bits can be tied or out of order.
-    """
-    shortlist = None
-    if averaged:
-        height = grid_height(score.shape[1], count)
-        if height > 1:
-            shortlist = _shortlist(score, count, height)
-    if shortlist is None:
-        numbers = np.arange(score.size).reshape(score.shape)
-        keys = np.add(score, 0.0, dtype=np.float64)  # turns -0.0 into 0.0
-    else:
-        numbers = shortlist
-        keys = np.add(score.take(shortlist), 0.0, dtype=np.float64)
-    np.maximum(keys, LOWEST, out=keys)  # the bits of -inf cannot hold a number
-    # The bits of a negative float grow as it falls. If ties are not averaged, their order matters,
-    # so the numbers are inverted, with a spare bit that keeps the result from being -0.0.
-    turned = not averaged and np.signbit(keys).any()
-    low_bits = _low_bits(2 * score.size if turned else score.size)
-    bits = keys.view(np.int64)
-    bits &= ~low_bits
-    if turned:
-        bits |= numbers ^ np.signbit(keys) * low_bits
-    else:
-        bits |= numbers
-    beyond = keys.shape[1] - count
-    if 4 * count < keys.shape[1]:
-        # So few are faster to partition off than to find by sorting all.
-        keys.partition(beyond, axis=1)
-        keys = np.ascontiguousarray(keys[:, beyond:])
-        keys.sort(axis=1)
-    else:
-        keys.sort(axis=1)
-        keys = np.ascontiguousarray(keys[:, beyond:])
-    numbers = keys.view(np.int64) & low_bits
-    if turned:
-        numbers ^= np.signbit(keys) * low_bits
-    return keys, numbers, low_bits
-
-
-def _settled_gains(
-    score: Floats,
-    gains: Floats,
-    numbers: NDArray[np.int64],
-    near: Mask,
-    ranks: int,
-    averaged: bool,
-) -> Floats:
-    """Return the gains of the numbered documents, the best last, with ties and near ties resolved.
-
-    ``near`` marks those with nearly the same score as the one before.
-    """
-    crossing = np.empty(0, np.intp)  # queries in which a near tie crosses the cutoff
-    if numbers.shape[1] > ranks:
-        crossing = np.flatnonzero(near[:, 1])
-    members, tied = _sort_near(score, numbers, near)
-    ranked = gains.take(numbers).astype(np.float64, copy=False)
-    if averaged:
-        ranked.ravel()[members] = _mean_of_groups(ranked.ravel()[members], ~tied)
-    if not crossing.size:
-        return ranked
-    rows: slice | NDArray[np.intp] = crossing
-    if crossing.size == len(score):
-        rows = slice(None)  # a view instead of copies
-    near_scores = score.take(numbers[rows, 1:])
-    mean, above = _group_at_cutoff(score[rows], gains[rows], near_scores[:, 0])
-    if averaged:
-        is_last = near_scores == near_scores[:, :1]
-        ranked[rows, 1:] = np.where(is_last, mean[:, np.newaxis], ranked[rows, 1:])
-    # In these queries the cutoff parts near ties in the wrong place.
-    missed = crossing[above != (near_scores > near_scores[:, :1]).sum(axis=1)]
-    if missed.size:
-        ties = "average" if averaged else "last"
-        whole, _ = ranked_gains(score[missed], gains[missed], score.shape[1], ties)
-        ranked[missed, 1:] = whole[:, :ranks][:, ::-1]
-    return ranked
-
-
-def _sort_near(
-    score: Floats, numbers: NDArray[np.int64], near: Mask
-) -> tuple[slice | NDArray[np.intp], Mask]:
-    """Sort the numbers of documents with nearly equal scores by their scores; overwrite both.
-
-    Returned are the positions, in the flat array, of documents that are nearly tied with a
-    neighbor, and which of these have exactly the score of the one before.
-    """
-    tied = near.ravel()
-    member = tied.copy()  # every document in a run of near ties, including the first
-    member[:-1] |= tied[1:]
-    members: slice | NDArray[np.intp]
-    if 4 * np.count_nonzero(member) > member.size:
-        members = slice(None)  # the others do no harm, and to pick so many takes longer
-    else:
-        members = np.flatnonzero(member)
-    exact = score.take(numbers.ravel()[members])
-    tied = tied[members]
-    falls = 1 + np.flatnonzero(tied[1:] & (exact[1:] < exact[:-1]))
-    if falls.size:  # sort these runs; documents of equal scores keep their order
-        run = np.cumsum((~tied).astype(np.intp))
-        unsorted = np.zeros(run[-1] + 1, bool)
-        unsorted[run[falls]] = True
-        places = np.flatnonzero(unsorted.take(run))
-        order = places[np.lexsort((exact[places], run[places]))]
-        sorted_numbers = numbers.ravel()[members]
-        sorted_numbers[places] = sorted_numbers[order]
-        exact[places] = exact[order]
-        numbers.ravel()[members] = sorted_numbers
-    tied[1:] &= exact[1:] == exact[:-1]
-    return members, tied
-
-
-def _mean_of_groups(gains: Floats, first: Mask) -> Floats:
-    """Return for each document the mean gain of its group; ``first`` marks the starts of groups."""
-    # Groups are numbered from 1. The mask is cast, because on a mask cumsum would block threads.
-    group = np.cumsum(first.astype(np.intp))
-    sizes = np.diff(np.flatnonzero(first), prepend=-1, append=first.size)
-    return np.asarray((np.bincount(group, gains) / sizes).take(group))
-
-
-def _group_at_cutoff(
-    score: Floats, gains: Floats, last: Floats
-) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the mean gain of all documents with the ``last`` score, and how many score higher."""
-    reached = np.flatnonzero(score >= last[:, np.newaxis])
-    row = reached // score.shape[1]
-    level = score.take(reached) == last.take(row)
-    above = np.bincount(row[~level], minlength=len(last))
-    row, reached = row[level], reached[level]
-    if (last < 0).any():  # added in the order of their keys, so that sums agree to the last bit
-        falling = last.take(row) < 0
-        turned = np.concatenate([np.flatnonzero(~falling), np.flatnonzero(falling)[::-1]])
-        row, reached = row[turned], reached[turned]
-    sums = np.bincount(row, gains.take(reached), minlength=len(last))
-    return sums / np.bincount(row, minlength=len(last)), above
-
-
-def _low_bits(documents: int) -> int:
-    """Return a mask of the lowest bits, as many as are needed to number the documents."""
-    return (1 << max(documents - 1, 0).bit_length()) - 1
-
-
-def grid_height(documents: int, count: int) -> int:
-    """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
-    if not count:
-        return 0
-    # So the row of maxima has four times as many values as the shortlist, which takes longer per
-    # value: it is gathered and sorted.
-    return math.isqrt(documents // (4 * count))
-
-
-def _shortlist(
-    values: Floats, count: int, height: int, exact: bool = False
-) -> NDArray[np.int64] | None:
-    """Return numbers of documents with the ``count`` highest values of each row; None if unsure.
-
-    If a row is laid out as a grid, its ``count`` highest values lie in the ``count`` columns with
-    the highest maxima, because each of these columns has a value at least as high as any elsewhere.
-    It does not matter which of several equal maxima is taken. Nearly equal ones can be mistaken for
-    equal, unless ``exact``.
-    """
-    queries, documents = values.shape
-    width = documents // height
-    in_grid = width * height
-    grid = values[:, :in_grid].reshape(queries, height, width)
-    keys = np.maximum(grid.max(axis=1) + 0.0, LOWEST, dtype=np.float64)
-    bits = keys.view(np.int64)
-    low_bits = _low_bits(width)
-    if exact and np.bitwise_or.reduce(bits, axis=None) & low_bits:
-        return None
-    bits &= ~low_bits
-    bits |= np.arange(width)
-    keys.partition(width - count, axis=1)
-    row_starts = np.arange(queries)[:, np.newaxis] * documents
-    columns = (bits[:, width - count :] & low_bits) + row_starts
-    column_steps = np.arange(0, in_grid, width)[:, np.newaxis]
-    shortlist = np.empty((queries, height * count + documents - in_grid), np.int64)
-    shortlist[:, : height * count] = (columns[:, np.newaxis] + column_steps).reshape(
-        queries, height * count
-    )
-    # The documents that do not fill another row of the grid.
-    tail = np.arange(in_grid, documents)
-    np.add(row_starts, tail, out=shortlist[:, height * count :])
-    return shortlist
-
-
 # ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
 
-Gain = str | Sequence[float] | NDArray[Any] | Callable[[Floats], Any]
-Discount = str | Sequence[float] | NDArray[Any] | Callable[[NDArray[np.int64]], Any]
+Gain = str | Sequence[float] | Array | Callable[[Floats], Any]
+Discount = str | Sequence[float] | Array | Callable[[NDArray[np.int64]], Any]
 
 Output = TypeVar("Output")
 
@@ -1559,7 +1527,7 @@ class MeasureDefinition(NamedTuple):
 
     measures: frozenset[str]
     cutoffs: Sequence[int | None]
-    weight: Floats  # the discount of each rank, stored from the last rank to the first
+    weight: Floats  # the discount of every rank, stored from the last rank to the first
     gain: Gain
     ideal: str
     ties: str
@@ -1602,12 +1570,21 @@ class MeasureDefinition(NamedTuple):
         return not self.measures.isdisjoint(measures)
 
 
+class _Documents(NamedTuple):
+    """The documents of all queries, as `measure_queries` describes them."""
+
+    relevance: Array
+    score: Array
+    judged: Mask | None
+    retrieved: Mask | None
+
+
 class _Block(NamedTuple):
     """Queries of the same length, or padded to it: every array is (queries, documents)."""
 
     queries: slice | NDArray[np.intp]  # where their results go
-    relevance: NDArray[Any]  # 0 if not judged
-    score: NDArray[Any]  # -inf if not retrieved
+    relevance: Array  # 0 if not judged
+    score: Array  # -inf if not retrieved
     judged: Mask | None  # None: all of them
 
     def query(self, row: int) -> int:
@@ -1627,7 +1604,7 @@ class _Block(NamedTuple):
 
 
 def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> Floats:
-    """Return the discount of ranks 1..``ranks``: the factor of the gain at each rank.
+    """Return the discount of ranks 1..``ranks``: the factor of the gain at every rank.
 
     ``"log"`` is that of Burges et al. (2005), ``"jarvelin"`` that of Järvelin & Kekäläinen (2002).
     A sequence has the discounts of rank 1, 2, 3, …; a function returns the discounts of an array of
@@ -1680,8 +1657,8 @@ def not_discounts(values: Floats) -> str | None:
 
 
 def measure_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
+    relevance: Array,
+    score: Array,
     offsets: NDArray[np.int64] | None = None,
     *,
     judged: Mask | None = None,
@@ -1689,14 +1666,14 @@ def measure_queries(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> dict[str, Floats]:
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     Relevance and score are real numbers of shape ``(queries, documents)``; or 1-D, query after
-    query, with ``offsets``, which are the start of each query and the end of the last one. Higher
+    query, with ``offsets``, which are the start of every query and the end of the last one. Higher
     scores rank first; ``-inf`` is the same as not retrieved. A document that is not ``judged`` has
     a rank with gain 0, and is not in the ideal; one that is not ``retrieved`` has no rank, but is
     in the ideal; None marks all of them. A cutoff is a positive integer, or None for all ranks. The
-    options are those of `MeasureDefinition.of`, checked as options of ``compute``.
+    options are the ones of `MeasureDefinition.of`, checked as options of ``compute``.
 
     An `InvalidRankingError` tells that a value is NaN or infinite, a relevance is not allowed or
     has no gain, or a sum overflows.
@@ -1720,7 +1697,7 @@ def measure_queries(
     measure_block = partial(_measure_block, into=values, definition=definition)
     # If a grid is searched, little more than its column maxima is read, so a block can be larger.
     size = SCORES_AT_A_TIME * max(1, min(grid_height(longest, len(definition.weight) + 1), 4))
-    blocks = _measure_scoring_blocks(relevance, score, offsets, judged, retrieved, size)
+    blocks = _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets, size)
     if score.size > 2 * size:
         in_threads(measure_block, list(blocks))
     else:
@@ -1732,7 +1709,6 @@ def measure_queries(
 def _measure_block(
     read: Callable[[], _Block], *, into: Mapping[str, Floats], definition: MeasureDefinition
 ) -> None:
-    """Put the measures of a block's queries into the arrays of all queries."""
     block = read()
     weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
@@ -1743,22 +1719,19 @@ def _measure_block(
         if definition.ideal == "full" and "IDCG" in sums:
             # The highest gain at every rank up to the cutoff, which may exceed the documents.
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
-            sums["IDCG"] = np.stack(
-                [_sum_of_equal(highest, weight[: k or ranks]) for k in definition.cutoffs]
-            )
+            cutoffs = [k or ranks for k in definition.cutoffs]
+            sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
         _refuse_overflow(block, sums)
         if "nDCG" in definition.measures:
-            empty: float | Floats
-            if isinstance(definition.zero_division, str):
+            empty: Any = definition.zero_division
+            if isinstance(empty, str):
                 empty = _perfect_if_empty(block, gains)
-            else:
-                empty = definition.zero_division
             sums["nDCG"] = ratio(sums["DCG"], sums["IDCG"], lowest < 0, sign(weight), empty)
     for measure, values in into.items():
         values[:, block.queries] = sums[measure]
 
 
-def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
+def _exact_in_float64(score: Array) -> Array:
     """Return integers that float64 can tell apart: if any is beyond 2**53, their ranks with signs.
 
     Signs are kept because they determine the order in which tied gains are summed.
@@ -1769,19 +1742,10 @@ def _exact_in_float64(score: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(order.reshape(score.shape) - np.searchsorted(distinct, 0))
 
 
-def are_padding_labels(negative: Sequence[float] | NDArray[Any]) -> bool:
-    """Return whether negative relevances may be padding: all are one label that some library uses.
-
-    >>> are_padding_labels([-1, -1]), are_padding_labels([-1, -2]), are_padding_labels([-3.0])
-    (True, False, False)
-    """
-    labels = np.unique(negative)
-    return len(labels) == 1 and labels[0] in PADDING_LABELS
-
-
-def hint_of_negative(negative: NDArray[Any]) -> str:
+def hint_of_negative(negative: Array) -> str:
     """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
-    if are_padding_labels(negative):
+    labels = np.unique(negative)
+    if len(labels) == 1 and labels[0] in PADDING_LABELS:
         padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
         return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
@@ -1790,7 +1754,7 @@ def hint_of_negative(negative: NDArray[Any]) -> str:
 def in_threads(
     work: Callable[..., Output], *over: Sequence[Any], threads: int | None = None
 ) -> list[Output]:
-    """Return the result of a function for each item, in as many threads as the process may use."""
+    """Return the result of a function for every item, in as many threads as the process may use."""
     if len(over[0]) < 2 or threads == 1:
         return list(map(work, *over))
     with ThreadPoolExecutor(threads or _threads()) as pool:
@@ -1799,7 +1763,7 @@ def in_threads(
 
 def _threads() -> int:
     """Return OMP_NUM_THREADS, else the number of CPUs that the process may use."""
-    # OpenMP allows a list, with a number for each level of nested threads.
+    # OpenMP allows a list, with a number for every level of nested threads.
     setting = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if setting.isdecimal() and int(setting):
         return int(setting)
@@ -1809,8 +1773,8 @@ def _threads() -> int:
 
 
 def check_queries(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
+    relevance: Array,
+    score: Array,
     offsets: NDArray[np.int64] | None = None,
     *,
     judged: Mask | None = None,
@@ -1822,7 +1786,7 @@ def check_queries(
 
     By default, these are the documents that no combination of options could score.
     """
-    for read in _measure_scoring_blocks(relevance, score, offsets, judged, retrieved):
+    for read in _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
             gains, _ = _measure_scoring_gains(block, gain, negative_relevance)
@@ -1830,45 +1794,34 @@ def check_queries(
 
 
 def _measure_scoring_blocks(
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    offsets: NDArray[np.int64] | None,
-    judged: Mask | None,
-    retrieved: Mask | None,
-    size: int = SCORES_AT_A_TIME,
+    documents: _Documents, offsets: NDArray[np.int64] | None, size: int = SCORES_AT_A_TIME
 ) -> Iterator[Callable[[], _Block]]:
-    """Cut queries into blocks of about ``size`` scores; yield a function to read each.
+    """Cut queries into blocks of about ``size`` scores; yield functions that read them.
 
     Ragged queries are cut longest first.
     """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        documents = int(lengths[0]) if len(lengths) else 0
-        if (lengths == documents).all():
-            shape = (len(lengths), documents)
-            relevance, score = relevance.reshape(shape), score.reshape(shape)
-            if judged is not None:
-                judged = judged.reshape(shape)
-            if retrieved is not None:
-                retrieved = retrieved.reshape(shape)
+        longest = int(lengths.max(initial=0))
+        if (lengths == longest).all():
+            shape = (len(lengths), longest)
+            arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
+            documents = _Documents(*arrays)
             offsets = None
     if offsets is None:
-        queries, documents = score.shape
-        step = max(1, size // max(documents, 1))
+        queries, longest = documents.score.shape
+        step = max(1, size // max(longest, 1))
         for start in range(0, queries, step):
-            rows = slice(start, min(start + step, queries))
-            yield partial(_measure_scoring_block, rows, relevance, score, judged, retrieved)
+            yield partial(_measure_scoring_block, documents, slice(start, min(start + step, queries)))
         return
-    for block in similar_lengths(lengths, size, PADDING):
-        yield partial(
-            _padded, block, offsets[block], lengths[block], relevance, score, judged, retrieved
-        )
+    for queries in similar_lengths(lengths, size, PADDING):
+        yield partial(_padded, documents, queries, offsets[queries], lengths[queries])
 
 
 def similar_lengths(
     lengths: NDArray[np.int64], size: int, padding: int
 ) -> Iterator[NDArray[np.intp]]:
-    """Yield the queries of each block of about ``size`` documents, longest first.
+    """Yield the queries of every block of about ``size`` documents, longest first.
 
     A block has as many queries as fit with little padding: less than an eighth, or less than
     another block would cost.
@@ -1886,14 +1839,8 @@ def similar_lengths(
         yield block
 
 
-def _measure_scoring_block(
-    rows: slice,
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    judged: Mask | None,
-    retrieved: Mask | None,
-) -> _Block:
-    """Return the block of queries of the same length."""
+def _measure_scoring_block(documents: _Documents, rows: slice) -> _Block:
+    relevance, score, judged, retrieved = documents
     relevance, score = relevance[rows], score[rows]
     if judged is not None:
         judged = judged[rows]
@@ -1904,28 +1851,26 @@ def _measure_scoring_block(
 
 
 def _padded(
+    documents: _Documents,
     queries: NDArray[np.intp],
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
-    relevance: NDArray[Any],
-    score: NDArray[Any],
-    judged: Mask | None,
-    retrieved: Mask | None,
 ) -> _Block:
     """Pad queries to the length of the first, the longest; padding is not judged or retrieved."""
     longest = int(lengths[0])
     narrow = np.min_scalar_type(longest)  # faster to compare
     beyond = np.arange(longest, dtype=narrow) >= lengths.astype(narrow)[:, np.newaxis]
+    relevance, score, judged, retrieved = documents
     last = len(score) - longest
     first = np.minimum(starts, last)
     # Queries that are too close to the end to be read as rows of this length.
     late = np.flatnonzero(first < starts)
 
-    def padded(values: NDArray[Any]) -> NDArray[Any]:
+    def padded(values: Array) -> Array:
         whole = np.ascontiguousarray(values)
         # A view in which row i has the values from i on, so that one index copies all queries.
         shape, strides = (last + 1, longest), whole.strides * 2
-        rows: NDArray[Any] = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
+        rows: Array = np.ndarray(shape, whole.dtype, whole, strides=strides)[first]
         for row in late:
             rows[row, : lengths[row]] = values[starts[row] : starts[row] + lengths[row]]
         return rows
@@ -1933,15 +1878,13 @@ def _padded(
     relevance, score = padded(relevance), padded(score)
     if score.dtype.kind != "f":
         score = score.astype(np.float64)
-    if judged is None:
-        is_judged, unjudged = ~beyond, beyond
-    else:
-        is_judged = padded(judged) & ~beyond
-        unjudged = ~is_judged
+    is_judged = ~beyond
+    if judged is not None:
+        is_judged &= padded(judged)
     unretrieved = beyond
     if retrieved is not None:
         unretrieved = beyond | ~padded(retrieved)
-    np.copyto(relevance, relevance.dtype.type(0), where=unjudged)
+    np.copyto(relevance, relevance.dtype.type(0), where=~is_judged)
     np.copyto(score, -np.inf, where=unretrieved)
     return _Block(queries, relevance, score, is_judged)
 
@@ -2016,7 +1959,6 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
 
 
 def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    """Raise the error for a query whose sum overflows, if there is one."""
     for name, values in sums.items():
         if not np.isfinite(values).all():
             query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
@@ -2090,9 +2032,7 @@ GAIN_FUNCTIONS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _measure_scoring_answer(
-    option: str, places: str, function: Callable[[NDArray[Any]], Any], values: NDArray[Any]
-) -> Floats:
+def _measure_scoring_answer(option: str, places: str, function: Callable[[Array], Any], values: Array) -> Floats:
     """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
@@ -2124,7 +2064,7 @@ def _gains_from_table(relevance: Floats, table: Floats) -> Floats:
 def _discounted_sums(
     ranked: Floats, ideal: Floats, ranks: int, definition: MeasureDefinition
 ) -> dict[str, Floats]:
-    """Return CG, DCG and IDCG, if a measure needs them, at each cutoff: (cutoffs, queries)."""
+    """Return CG, DCG and IDCG, if a measure needs them, at every cutoff: (cutoffs, queries)."""
     sums = {}
     discount = definition.weight[:ranks]
     cutoffs = [min(k or ranks, ranks) for k in definition.cutoffs]
@@ -2144,7 +2084,7 @@ def sign(discount: Floats) -> float:
 
 
 def _perfect_if_empty(block: _Block, gains: Floats) -> Floats:
-    """Return 1 for each query without a gain above 0 for which nothing was retrieved, else 0.
+    """Return 1 for every query without a gain above 0 for which nothing was retrieved, else 0.
 
     The ideal DCG cannot tell: if nothing was retrieved, a truncated ideal is empty even if there
     was something to find.
@@ -2163,20 +2103,19 @@ def ratio(
     return np.where(sign * idcg > 0, values, zero_division)
 
 
-def _sum_of_equal(gains: Floats, weight: Floats) -> Floats:
-    """Return the weighted sum of a gain that is the same at all ranks, for each query."""
-    ranks = len(weight)
-    step = max(1, SCORES_AT_A_TIME // max(ranks, 1))
+def _sums_of_equal(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Return the weighted sums of a gain that is the same at all ranks of a query, as `_sums`."""
+    step = max(1, SCORES_AT_A_TIME // max(len(weight), 1))
     sums = []
     for start in range(0, len(gains), step):
         # Added as by `_sums` elsewhere, so that values agree to the last bit.
-        at_ranks = gains[start : start + step, np.newaxis].repeat(ranks, axis=1)[:, ::-1]
-        sums.append(_measure_scoring_sums(at_ranks, weight, [ranks])[0])
-    return np.concatenate(sums)
+        at_ranks = gains[start : start + step, np.newaxis].repeat(len(weight), axis=1)
+        sums.append(_measure_scoring_sums(at_ranks[:, ::-1], weight, cutoffs))
+    return np.concatenate(sums, axis=1)
 
 
 def _measure_scoring_sums(gains: Floats, weight: Floats, cutoffs: Sequence[int]) -> Floats:
-    """Return the weighted sums of each query's gains up to each cutoff, added rank by rank.
+    """Return the weighted sums of every query's gains up to every cutoff, added rank by rank.
 
     In this order, zeros at the end of a padded list do not change the rounding. ``einsum`` uses it
     if both arrays are stored from the last rank to the first, except for a single query, which is
@@ -2290,10 +2229,10 @@ class Derived(Generic[Computed]):
 
     def __get__(self, owner: Any, kind: type) -> Computed:
         """Return the value, and store it under the property's name; on the class, the property."""
-        value: Any = self
-        if owner is not None:
-            value = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
-        return value  # type: ignore[no-any-return]
+        if owner is None:
+            return self  # type: ignore[return-value]
+        value: Computed = vars(owner).setdefault(self.compute.__name__, self.compute(owner))
+        return value
 
 
 @dataclass(frozen=True)
@@ -2327,13 +2266,12 @@ class Options:
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
         key = tuple((name, type(value), value) for name, value in given.items())
-        parsed = _REMEMBERED.get(key)
-        if parsed is None:
+        if key not in _REMEMBERED:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
             _REMEMBERED[key] = parsed
-        return parsed
+        return _REMEMBERED[key]
 
     @classmethod
     def of_method(
@@ -2360,17 +2298,15 @@ class Options:
     @Derived
     def results(self) -> tuple[tuple[str, str, int], ...]:
         """The names of results, with the measure and the index of the cutoff."""
-        results = []
-        for measure, k in self.with_cutoffs:
-            results.append((result_name(measure, k), measure, self.cutoffs.index(k)))
-        return tuple(results)
+        return tuple(
+            (result_name(measure, k), measure, self.cutoffs.index(k))
+            for measure, k in self.with_cutoffs
+        )
 
     @property
     def labels(self) -> Labels | None:
         """The labels that references may have in place of relevances, with their gains."""
-        if isinstance(self.gain, Labels):
-            return self.gain
-        return None
+        return self.gain if isinstance(self.gain, Labels) else None
 
     @Derived
     def sides(self) -> dict[str, Any]:
@@ -2378,9 +2314,7 @@ class Options:
         keep = None
         if self.duplicates == "best":
             # Of equal scores, the best is the one that ranks first.
-            keep = "first"
-            if self.ties == "last":
-                keep = "last"
+            keep = "last" if self.ties == "last" else "first"
         return {"score_order": self.given_order, "labels": self.labels, "keep": keep}
 
     @property
@@ -2404,9 +2338,8 @@ class Options:
         chosen = {name: getattr(self, name) for name in names}
         if self.labels is not None:  # the relevances are the gains of labels by now
             chosen |= {"gain": "linear", "negative_relevance": "keep"}
-        ties = self.ties
-        if ties == "docid":  # documents are read in ascending order of ids
-            ties = "last"
+        # By "docid", documents are read in ascending order of ids.
+        ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
     @property
@@ -2419,9 +2352,7 @@ class Options:
         chosen = dict(vars(self))
         chosen["gain"] = _function_name("gain", self.gain, LABELS)
         chosen["discount"] = _function_name("discount", self.discount, RANKS)
-        chosen["judged_only"] = "0"
-        if self.judged_only:
-            chosen["judged_only"] = "removed"
+        chosen["judged_only"] = "removed" if self.judged_only else "0"
         discount = DISCOUNTS.get(chosen["discount"])
         if discount is None or discount.base_above is None:
             del chosen["log_base"]  # no score depends on it
@@ -2446,11 +2377,11 @@ class Options:
 
 def _parsed_options(given: Mapping[str, Any]) -> Options:
     """Check the convention, then the options in the order of the table, then all together."""
-    for name in given:
+    values = {name: option.default for name, option in OPTIONS.items()}
+    for name, value in given.items():
         if name not in OPTIONS:
-            problem = f"unknown option {name[:100]}"
-            raise TypeError(f"{problem}; the options are {', '.join(OPTIONS)}")
-    values = {name: given.get(name, option.default) for name, option in OPTIONS.items()}
+            raise TypeError(f"unknown option {name[:100]}; the options are {', '.join(OPTIONS)}")
+        values[name] = value
     convention = CONVENTIONS[_checked_option("convention", values["convention"])]
     checked = {}
     for name, option in OPTIONS.items():
@@ -2460,18 +2391,20 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             value = getattr(convention, name, option.usual)
         checked[name] = _checked_option(name, value)
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
-    # A cutoff of `k` is for measures without one of their own.
+    # A cutoff of `k` is for measures without one.
     if values["k"] is not None and all("@" in name for name in measures):
-        k = mark("k", values["k"], said=f"k={shown(values['k'])}")
-        several = mark("measures", values["measures"], said=f"measures={shown(values['measures'])}")
-        raise InputError(f"{k} and {several} both give cutoffs; give one of the two")
+        both = " and ".join(_measure_options_setting(name, values[name]) for name in ("k", "measures"))
+        raise InputError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
-        _refuse_other_ties(values["ties"])
+        if values["ties"] not in (None, "last"):
+            meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
+            other = _measure_options_setting("ties", values["ties"])
+            raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
     del checked["convention"]
-    is_order_given = values["score_order"] is not None
-    options = Options(_with_cutoffs(measures, cutoffs), **checked, is_order_given=is_order_given)
+    checked["is_order_given"] = values["score_order"] is not None
+    options = Options(_with_cutoffs(measures, cutoffs), **checked)
     if options.ideal == "full":
         setting = "convention" if values["ideal"] is None else "ideal"
         _refuse_endless_ideal(options.cutoffs, mark(setting, values[setting]))
@@ -2480,17 +2413,12 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     return options
 
 
-def _refuse_other_ties(ties: Any) -> None:
-    """Raise an error for other ties than the ones that `ignore_ties` means."""
-    if ties in (None, "last"):
-        return
-    meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
-    other = mark("ties", ties, said=f"ties={shown(ties)}")
-    raise InputError(f"{meaning}, but {other} was given too; give one of the two")
+def _measure_options_setting(name: str, value: Any) -> str:
+    """Return an option and its value as they were given."""
+    return mark(name, value, said=f"{name}={shown(value)}")
 
 
 def _checked_option(name: str, value: Any) -> Any:
-    """Return the checked value of an option."""
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
@@ -2527,18 +2455,23 @@ def signature(
 
 def shows_options(function: Function) -> Function:
     """Show the options of `compute` in the signature of a function with them as `**options`."""
-    signature = inspect.signature(function)
-    parameters = []
-    for parameter in signature.parameters.values():
-        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            parameters.append(parameter)
-    names = {parameter.name for parameter in parameters}
+    parameters = named_parameters(function)
     for name, option in OPTIONS.items():
-        if name not in names:
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(name, kind, default=option.default, annotation=Any))
-    vars(function)["__signature__"] = signature.replace(parameters=parameters)
+        kind = inspect.Parameter.KEYWORD_ONLY
+        parameter = inspect.Parameter(name, kind, default=option.default, annotation=Any)
+        parameters.setdefault(name, parameter)
+    signature = inspect.signature(function).replace(parameters=list(parameters.values()))
+    vars(function)["__signature__"] = signature
     return function
+
+
+def named_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function by their names, without `*args` and `**options`."""
+    parameters = dict(inspect.signature(function).parameters)
+    for name, parameter in list(parameters.items()):
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            del parameters[name]
+    return parameters
 
 
 def result_name(measure: str, k: int | None) -> str:
@@ -2565,18 +2498,17 @@ def choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a value if it is one of several words; else the error names the nearest one."""
     if isinstance(value, str) and value in choices:
         return str(value)
-    allowed = ", ".join(f'"{word}"' for word in choices)
-    problem = f"{mark(name)} must be one of {allowed}; got {shown(value)}"
-    raise InputError(f"{problem}{_nearest_word(value, choices)}")
+    raise must_be(name, f"one of {_measure_options_quoted(choices)}", value, _nearest_word(value, choices))
+
+
+def _measure_options_quoted(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
 
 
 def _nearest_word(value: Any, words: Iterable[str]) -> str:
-    """Return the end of an error about a word: the one that was probably meant, if any."""
-    if isinstance(value, str):
-        word = nearest(value, words)
-        if word:
-            return f'; did you mean "{word}"?'
-    return ""
+    """Return the hint of an error about a word: the one that was probably meant, if any."""
+    word = nearest(value, words) if isinstance(value, str) else ""
+    return f'did you mean "{word}"?' if word else ""
 
 
 def is_real(value: Any) -> bool:
@@ -2598,16 +2530,14 @@ def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as that of an interval: above 0, and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
-        allowed = f"between 0 and 1, such as {example}"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
     if not is_real(value) or not 0 <= float(value) < math.inf:
-        allowed = "a finite number, at least 0, in units of the measure"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, "a finite number, at least 0, in units of the measure", value)
     return float(value)
 
 
@@ -2618,21 +2548,19 @@ def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
         allowed = f"an integer, at least {least}"
         if most < math.inf:
             allowed += f" and at most {most:,}"
-        raise InputError(f"{mark(name)} must be {allowed}; got {shown(value)}")
+        raise must_be(name, allowed, value)
     return int(value)
 
 
 def _refuse_endless_ideal(cutoffs: Sequence[int | None], setting: str) -> None:
     """Raise an error for cutoffs at which an ideal of k documents is infinite or too large."""
-    longest = 0
-    for k in cutoffs:
-        if k is None:
-            reason = "since its ideal has k documents of the highest gain"
-            raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
-        longest = max(longest, k)
+    if None in cutoffs:
+        reason = "since its ideal has k documents of the highest gain"
+        raise InputError(f"{mark('k')} must be given for {setting}, {reason}")
+    longest = max(k or 0 for k in cutoffs)
     if longest > LONGEST_IDEAL:
-        reason = f"since its ideal has k documents; got {longest}"
-        raise InputError(f"{mark('k')} must be at most {LONGEST_IDEAL:,} for {setting}, {reason}")
+        reason = "since its ideal has k documents"
+        raise must_be("k", f"at most {LONGEST_IDEAL:,} for {setting}, {reason}", longest)
 
 
 def refuse_unknown(
@@ -2649,14 +2577,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     problem = f"{method.__name__} has no option {name[:100]}"
     if name in ELSEWHERE:
         return TypeError(f"{problem}; {ELSEWHERE[name]}")
-    # As a dict, in which an option that is also a parameter stands once.
-    options: dict[str, None] = {}
-    for parameter in inspect.signature(method).parameters.values():
-        if parameter.kind != inspect.Parameter.VAR_KEYWORD:
-            options[parameter.name] = None
-    for option in OF_COMPUTE:
-        if option not in lacks:
-            options[option] = None
+    options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
+    for option in lacks:
+        options.pop(option, None)
     if name not in lacks:  # an option that the method lacks was not misspelt
         similar = nearest(name, options)
         if similar:
@@ -2669,9 +2592,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
     for name, value in values.items():
         if name in ("k", "ignore_ties", "engine"):
             continue
-        usual: Any = OPTIONS[name].default
-        if name == "measures":
-            usual = ("nDCG",)
+        usual: Any = ("nDCG",) if name == "measures" else OPTIONS[name].default
         # An option whose default is the convention's choice has no usual value.
         is_set = value is not None
         if usual is not None:
@@ -2695,7 +2616,7 @@ def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
     if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
-        raise InputError(f"{mark('k')} must be a positive integer, {CUTOFFS}; got {shown(k)}")
+        raise must_be("k", f"a positive integer, {CUTOFFS}", k)
     return int(k)
 
 
@@ -2703,15 +2624,14 @@ def _with_cutoffs(
     names: Sequence[str], cutoffs: Sequence[int | None]
 ) -> tuple[tuple[str, int | None], ...]:
     """Return measures with every cutoff, or with the one in the name."""
-    pairs: dict[tuple[str, int | None], None] = {}
+    pairs: list[tuple[str, int | None]] = []
     for name in names:
         measure, _, cutoff_in_name = name.partition("@")
         if cutoff_in_name:
-            pairs[measure, int(cutoff_in_name)] = None
-            continue
-        for cutoff in cutoffs:
-            pairs[measure, cutoff] = None
-    return tuple(pairs)
+            pairs.append((measure, int(cutoff_in_name)))
+        else:
+            pairs += [(measure, cutoff) for cutoff in cutoffs]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _measure_options_measure(name: Any) -> str:
@@ -2732,14 +2652,13 @@ def _measure_options_measure(name: Any) -> str:
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(f"{mark(name)} must be True or False; got {shown(value)}")
+        raise must_be(name, "True or False", value)
     return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
-        allowed = "a positive number other than 1"
-        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(value)}")
+        raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
 
 
@@ -2749,8 +2668,7 @@ def _refuse_base(base: float, discount: Any) -> None:
         return
     above = DISCOUNTS[discount].base_above
     if above is not None and base <= above:
-        allowed = f"above {above:g} for {mark('discount', discount)}"
-        raise InputError(f"{mark('log_base')} must be {allowed}; got {shown(base)}")
+        raise must_be("log_base", f"above {above:g} for {mark('discount', discount)}", base)
 
 
 def _zero_division(value: Any) -> float | str:
@@ -2759,7 +2677,7 @@ def _zero_division(value: Any) -> float | str:
     if not is_real(value) or math.isinf(float(value)):  # nan excludes queries
         excluding = "nan to exclude queries with no relevant documents from the mean"
         allowed = f'a finite number, {excluding}, or "{PERFECT_IF_EMPTY}"'
-        raise InputError(f"{mark('zero_division')} must be {allowed}; got {shown(value)}")
+        raise must_be("zero_division", allowed, value)
     return float(value)
 
 
@@ -2768,7 +2686,7 @@ def _ignore_index(value: Any) -> float | None:
         return None
     if not _is_finite(value):
         allowed = f"a finite number, the reference of padding{mark('None', before=', or ')}"
-        raise InputError(f"{mark('ignore_index')} must be {allowed}; got {shown(value)}")
+        raise must_be("ignore_index", allowed, value)
     if isinstance(value, Integral):  # which float64 might round
         return int(value)
     return float(value)
@@ -2780,26 +2698,20 @@ def _gain(value: Any) -> Gain | Labels:
     if isinstance(value, Mapping):
         return _gains_by_label(value)
     if callable(value):
-        function: Callable[[NDArray[np.float64]], Any] = value
-        return function
+        return cast(Gain, value)
     gains = _listed_numbers(value)
     if gains is not None:
         return gains
-    words = ", ".join(f'"{word}"' for word in GAINS)
-    forms = "in a list or of any labels, {label: gain}, or a function"
-    listed = f"the finite gains of labels 0, 1, 2, ... {mark('forms of gain', said=forms)}"
-    problem = f"{mark('gain')} must be {words}, {listed}; got {shown(value)}"
-    raise InputError(f"{problem}{_nearest_word(value, GAINS)}")
+    forms = mark("forms of gain", said="in a list or of any labels, {label: gain}, or a function")
+    allowed = f"{_measure_options_quoted(GAINS)}, the finite gains of labels 0, 1, 2, ... {forms}"
+    raise must_be("gain", allowed, value, _nearest_word(value, GAINS))
 
 
 def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
     """Return gains by label: as a list if the labels are the numbers 0, 1, 2, ..."""
     gains: dict[str | float, float] = {}
-    has_text = False
     for label, gain in given.items():
-        if isinstance(label, str):
-            has_text = True
-        elif not isinstance(label, (bool, np.bool_)) and not _is_finite(label):
+        if not isinstance(label, (str, bool, np.bool_)) and not _is_finite(label):
             problem = f"a label is text, a finite number or a flag; got {shown(label)}"
             raise InputError(problem, "gain")
         if not _is_finite(gain):
@@ -2815,6 +2727,7 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         raise InputError(f"{mark('gain')} is empty; give the gain of each label")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
+    has_text = any(isinstance(label, str) for label in given)
     if not has_text and in_order == [*range(len(gains))]:
         return np.array([gains[label] for label in in_order])
     return Labels(tuple((label, gains[label]) for label in in_order))
@@ -2824,8 +2737,7 @@ def _discount(value: Any) -> Discount:
     if isinstance(value, str):
         return choice("discount", value, tuple(DISCOUNTS))
     if callable(value):
-        function: Callable[[NDArray[np.int64]], Any] = value
-        return function
+        return cast(Discount, value)
     discounts = _listed_numbers(value)
     reason = ""
     if discounts is not None:
@@ -2833,12 +2745,11 @@ def _discount(value: Any) -> Discount:
         if problem is None:
             return discounts
         reason = f", which {problem}"
-    words = ", ".join(f'"{word}"' for word in DISCOUNTS)
-    allowed = f"{words}, a list of the discounts of rank 1, 2, 3, ... or a function"
+    allowed = f"{_measure_options_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, 3, ... or a function"
     raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
 
 
-def _listed_numbers(value: Any) -> NDArray[np.float64] | None:
+def _listed_numbers(value: Any) -> Floats | None:
     """Return a list of finite numbers as an array; None for anything else."""
     is_list = isinstance(value, (list, tuple))
     is_array = isinstance(value, np.ndarray) and value.ndim == 1
@@ -2871,7 +2782,7 @@ LABELS = np.array([*range(-2, 33), 100, 1000, *(0.1 * tenth for tenth in range(1
 RANKS = np.array([*range(1, 33), 100, 1000])
 
 
-def _function_name(name: str, value: Gain | Labels | Discount, samples: NDArray[Any]) -> str:
+def _function_name(name: str, value: Gain | Labels | Discount, samples: Array) -> str:
     """Return the name of gains or discounts in a signature.
 
     The name of a function is a hash of its results for some values.
@@ -2969,9 +2880,9 @@ class Readable:
         """Return tables and notes as Markdown."""
         parts = []
         for table in self.tables():
-            header, *rows = ("| " + " | ".join(map(markdown_text, row)) + " |" for row in table)
-            rule = "|---" + "|---:" * (len(table[0]) - 1) + "|"
-            parts.append("\n".join([header, rule, *rows]))
+            lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in table]
+            lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
+            parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
         if self.signature:
             parts.append(f"Signature: `{visible(self.signature)}`")
@@ -2981,12 +2892,9 @@ class Readable:
         return "\n\n".join([*map(_show_tables_plain, self.tables()), "\n".join(_sentences(self))])
 
     def _repr_html_(self) -> str:
-        """Return the HTML for notebooks."""
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th")]
-            for row in rows:
-                lines.append(_html_row(row, "td"))
+            lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
             parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
@@ -3001,7 +2909,6 @@ def _html_row(cells: Sequence[str], tag: str) -> str:
 
 
 def _show_tables_plain(table: Table) -> str:
-    """Return a table as plain text."""
     first, *others = _widths(table)
     lines = []
     for name, *values in table:
@@ -3033,7 +2940,6 @@ def _records(table: Table) -> str:
 
 
 def _widths(table: Table) -> list[int]:
-    """Return the widths of columns in characters."""
     return [max(map(len, column)) for column in zip(*table, strict=True)]
 
 
@@ -3121,10 +3027,9 @@ def _tsv_cell(value: Any) -> str:
 
 
 def _sentences(result: Readable) -> list[str]:
-    """Return the sentences below the tables of plain text."""
     sentences = result.remarks()
     if result.signature:
-        sentences = [*sentences, f"Signature: {visible(result.signature)}"]
+        sentences.append(f"Signature: {visible(result.signature)}")
     return sentences
 
 
@@ -13209,7 +13114,7 @@ def measure_tensors(
     measures: Sequence[str] = ("nDCG",),
     **options: Any,
 ) -> "dict[str, Tensor] | None":
-    """Return the values of every query at every cutoff, for each measure as ``(cutoffs, queries)``.
+    """Return the values of every query at every cutoff, by measure as ``(cutoffs, queries)``.
 
     The values are float64. The arguments are as in `measure_queries`, but tensors on one device,
     except for the offsets. The gain may be a function of tensors; the discount is computed by
@@ -13266,9 +13171,7 @@ def _measure_tensors_blocks(
     import torch
 
     def mask_of(mask: Any, rows: slice) -> Any:
-        if mask is None:
-            return None
-        return mask[rows]
+        return None if mask is None else mask[rows]
 
     if offsets is None:
         step = max(1, TENSOR_BLOCK // score.shape[1])
@@ -13390,9 +13293,7 @@ def _by_gain(
 
     def clipped(values: "Tensor") -> "Tensor":
         values = values.double()
-        if not clip:
-            return values
-        return values.clamp(min=0)
+        return values.clamp(min=0) if clip else values
 
     if isinstance(gain, str):
         gain_of_word = TENSOR_GAINS[gain]
@@ -13454,14 +13355,13 @@ def _ideal(
     ranks: int,
     definition: MeasureDefinition,
 ) -> "Tensor":
-    """Return the gain at ranks 1..``ranks`` in the ideal."""
     import torch
 
     score, counted = block.score, block.judged
     if definition.ideal == "retrieved":
         counted = score > -math.inf
         if block.judged is not None:
-            counted = block.judged & (score > -math.inf)
+            counted &= block.judged
     elif isinstance(definition.gain, str) and definition.negative_relevance != "keep":
         counted = None  # documents that are not judged have the lowest gain, 0
     if counted is not None:
@@ -13491,9 +13391,7 @@ def _measure_tensors_ranked(
         position = _measure_tensors_order(score, values, ties)[:, :ranks]
         is_retrieved = score.gather(1, position) > -math.inf
         gains = gain_of(values.gather(1, position)).where(is_retrieved, 0)
-        if not valid:
-            return None
-        return gains
+        return gains if valid else None
     top, position = _measure_tensors_top(score, min(ranks + 1, score.shape[1]))
     gains = gain_of(values.gather(1, position)).where(top > -math.inf, 0)
     falling = -top
@@ -13525,7 +13423,7 @@ def _mean_of_ties(
 ) -> "Tensor":
     """Return the mean gain of documents with the same score, from ``start`` to ``end``.
 
-    Sums from the start of a tie double their length in each step, so their order never depends on
+    Sums from the start of a tie double their length in every step, so their order never depends on
     the device.
     """
     import torch
@@ -13558,7 +13456,7 @@ LABELS_FIRST = (
 )
 
 
-def warn_if_swapped(score: NDArray[Any], relevance: NDArray[Any]) -> None:
+def warn_if_swapped(score: Array, relevance: Array) -> None:
     """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
     is_label = (score == 0) | (score == 1)
     if not is_label.all() or len(np.unique(score)) < 2:
@@ -13586,7 +13484,7 @@ class Placed(NamedTuple):
     score: "Tensor"
     kept: "Tensor | None"  # False for padding; None if there is none
     offsets: NDArray[np.int64] | None = None  # as in `Rankings`; None for a row per query
-    query_ids: "Tensor | None" = None  # the id of each query
+    query_ids: "Tensor | None" = None  # the id of every query
     order: "Tensor | None" = None  # the queries in the order of their first rows
 
     def ranked(self) -> "Tensor":
@@ -13628,12 +13526,11 @@ def measure_on_device(
     device = accelerator_of(score)
     if device is None:
         return None
-    tensors = [relevance]
-    for optional in (query_ids, mask):
-        if optional is not None:
-            tensors.append(optional)
-    if any(accelerator_of(tensor) != device for tensor in tensors):
+    if accelerator_of(relevance) != device:
         return None
+    for optional in (query_ids, mask):
+        if optional is not None and accelerator_of(optional) != device:
+            return None
     if not _can_score(inputs, options, mask):
         return None
     import torch
@@ -13651,18 +13548,12 @@ def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
     if score.numel() < ON_DEVICE_FROM:
         return False
     # A device knows documents by their positions only.
-    if inputs.document_ids is not None:
-        return False
-    if inputs.exclude is not None:
-        return False
-    if options.ties == "docid":
+    if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
     types = {_scores_devices_type(score), _scores_devices_type(relevance)}
     if mask is not None:
         types.add(_scores_devices_type(mask))
-    if not types.issubset(NUMBER_TENSORS):
-        return False
-    if not _has_exact_types(options, _scores_devices_type(score)):
+    if not types.issubset(NUMBER_TENSORS) or not _has_exact_types(options, _scores_devices_type(score)):
         return False
     if inputs.query_ids is None:
         return _scores_devices_are_rows(score, relevance, mask)
@@ -13687,9 +13578,10 @@ def _scores_devices_are_rows(score: Any, relevance: Any, mask: Any) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
         return False
-    if relevance.shape != score.shape:
-        return False
-    if mask is not None and mask.shape != score.shape:
+    shapes = {score.shape, relevance.shape}
+    if mask is not None:
+        shapes.add(mask.shape)
+    if len(shapes) > 1:
         return False
     # Integers on both sides may be ids, which the host refuses.
     return not {_scores_devices_type(score), _scores_devices_type(relevance)}.issubset(INTEGER_TENSORS)
@@ -13771,18 +13663,14 @@ def _scores_devices_measured(
         values = values[:, order]
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
-    warn_if_swapped(_first_on_host(score), _first_on_host(relevance))
+    first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
+    warn_if_swapped(*first)
     return dict(zip(options.names, values.cpu().numpy(), strict=True))
-
-
-def _first_on_host(side: Any) -> NDArray[np.float64]:
-    """Return the first values of a side, which tell whether it is the other one."""
-    return np.asarray(side.reshape(-1)[:COMPARED].double().cpu().numpy())
 
 
 # ndcg/scores/queries.py: Compute the value of every query.
 
-Values = dict[str, NDArray[np.float64]]
+Values = dict[str, Floats]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
 # missing.
 Notify = Callable[[str], None]
@@ -13804,22 +13692,31 @@ def measure_inputs(
     on_device = measure_on_device(inputs, options, names=names)
     if on_device is not None:
         return on_device
-    values_of_parts: list[list[NDArray[np.float64]]] = []
+    values_of_parts: list[Values] = []
     with closing(counted_parts(inputs, options, first_query)) as rankings:
         for part, before in rankings:
             with user_terms(part, before):
                 measured = measure_rankings(part, options)
             if names is not None and part.query_ids is not None:
                 names += part.names()
-            values_of_parts.append([measured[measure][row] for _, measure, row in options.results])
-    columns = values_of_parts[0]
-    if len(values_of_parts) > 1:
-        columns = [np.concatenate(values) for values in zip(*values_of_parts, strict=True)]
-    return dict(zip(options.names, columns, strict=True))
+            values_of_parts.append(
+                {name: measured[measure][row] for name, measure, row in options.results}
+            )
+    return concatenated_parts(values_of_parts)
+
+
+def concatenated_parts(columns_of_parts: list[dict[str, Array]]) -> dict[str, Array]:
+    """Concatenate the columns of the parts."""
+    if len(columns_of_parts) == 1:
+        return columns_of_parts[0]
+    columns = {}
+    for name in columns_of_parts[0]:
+        columns[name] = np.concatenate([part[name] for part in columns_of_parts])
+    return columns
 
 
 def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
-    """Return the values of each measure, as ``(cutoffs, queries)``: nan for a skipped query.
+    """Return the values of every measure, as ``(cutoffs, queries)``: nan for a skipped query.
 
     Arguments of the kernel in `other` override the options.
     """
@@ -13832,35 +13729,28 @@ def measure_rankings(part: Rankings, options: Options, **other: Any) -> Values:
 
 
 def describe_queries(
-    describe: Callable[[Rankings], dict[str, NDArray[Any]]],
+    describe: Callable[[Rankings], dict[str, Array]],
     inputs: Inputs,
     options: Options,
     piece: int,
     notify: Notify,
-) -> dict[str, NDArray[Any]]:
-    """Return the columns that a function computes from rankings, with a row for each query.
+) -> dict[str, Array]:
+    """Return the columns that a function computes from rankings, with a row for every query.
 
     It is called with pieces of about `piece` documents, and `notify` as in `counted_parts`.
     """
 
-    def in_user_terms(rankings: Rankings, before: int) -> dict[str, NDArray[Any]]:
+    def in_user_terms(rankings: Rankings, before: int) -> dict[str, Array]:
         with user_terms(rankings, before):
             return describe(rankings)
 
-    described: list[dict[str, NDArray[Any]]] = []
+    described: list[dict[str, Array]] = []
     with closing(counted_parts(inputs, options, notify=notify)) as parts_of_rankings:
         for part, before in parts_of_rankings:
             pieces = list(part.pieces(piece))
-            starts = [before]
-            for rankings in pieces[:-1]:
-                starts.append(starts[-1] + rankings.queries)
-            described += in_threads(in_user_terms, pieces, starts)
-    if len(described) == 1:
-        return described[0]
-    columns = {}
-    for name in described[0]:
-        columns[name] = np.concatenate([values[name] for values in described])
-    return columns
+            starts = accumulate((rankings.queries for rankings in pieces[:-1]), initial=before)
+            described += in_threads(in_user_terms, pieces, list(starts))
+    return concatenated_parts(described)
 
 
 def warn_of_predictions(sentence: str) -> None:
@@ -13893,9 +13783,8 @@ def counted_parts(
     document was both retrieved and judged, or if fewer than half of the judged queries, which have
     ids, are in the run.
     """
-    before = missing = 0
+    before = 0
     bar = None
-    unmatched: set[str] = set()
     with ExitStack() as until_done:
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
@@ -13904,39 +13793,29 @@ def counted_parts(
                 _warn_if_swapped(part)
             elif bar is None:
                 # One part takes too short a time for a bar.
-                total = _queries_of(inputs.predictions)
+                run = inputs.predictions
+                total = run.shape[0] if is_sparse(run) else len(run)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
             if options.missing == "raise":
                 refuse_missing(part, before)
-            if part.unmatched is not None:
-                unmatched.add(part.unmatched)
-            if part.place is not None and part.retrieved is not None:
-                missing += int(part.missing.sum())
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    # An empty sentence, of a part with such a document, comes first.
-    first = min(unmatched, default="")
-    if first:
-        notify(first)
-    elif are_mostly_missing(missing, before, options):
-        notify(sentence_on_missing(missing, before))
-
-
-def _queries_of(predictions: Any) -> int:
-    """Return the number of queries that are read in several parts, in rows."""
-    if is_sparse(predictions):
-        return int(predictions.shape[0])
-    return len(predictions)
+    # Rankings with ids are read in one part, the last.
+    if part.unmatched:
+        notify(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, before, options):
+            notify(sentence_on_missing(missing, before))
 
 
 def _warn_if_swapped(part: Rankings) -> None:
-    """Warn if the first retrieved documents have labels for scores."""
-    rows: slice | NDArray[np.intp] = slice(COMPARED)
+    rows: Any = slice(COMPARED)
     if part.retrieved is not None:
         rows = np.flatnonzero(part.retrieved[:COMPARED])
     warn_if_swapped(part.score[rows], part.relevance[rows])
@@ -13984,15 +13863,12 @@ def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
     problem = f"{query} is missing ({int(missing.sum())} such queries)"
     empty, skip = mark("missing", "empty"), mark("missing", "skip")
     hint = f"{empty} counts such queries as having retrieved nothing, {skip} skips them"
-    raise InputError(f"{problem}; {hint}", "predictions")
+    raise InputError(problem, "predictions", hint=hint)
 
 
 def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     """Read rankings, also from files, and check that some options could score them."""
-    sides = {}
-    for name in ("score_order", "labels", "keep"):
-        if name in options:
-            sides[name] = options[name]
+    sides = {name: options.get(name) for name in ("score_order", "labels", "keep")}
     rankings = read(**from_files(inputs, **sides).rankings, **options)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
@@ -17284,7 +17160,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     columns.
     """
     named = dict(arguments)
-    del named["exclude"]  # whose columns are those of another table
+    del named["exclude"]  # whose columns are in another table
     slice_columns: dict[str, str] = {}
     if data is not None:  # without it, several texts are the slices of queries
         slice_columns = _several_names(named["by"])
@@ -17297,7 +17173,7 @@ def columns_of(data: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
     query_ids = columns["query_ids"]
     if query_ids is not None:
         for name, values_of_queries in _BY_QUERY.items():
-            # A name was replaced by a column, which has a value in each row.
+            # A name was replaced by a column, which has a value in every row.
             if columns[name] is not arguments[name]:
                 both = settled({"query_ids": query_ids, name: columns[name]})
                 columns[name] = values_of_queries(*both.values())
@@ -17322,41 +17198,37 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     frame = frame_of("data", listed(data))
     if frame is None:
         return
-    documents = spelled(frame.names, DOCUMENT[0])
-    if len(documents) != 1:
+    names = spelled(frame.names, DOCUMENT[0])
+    # A query of a database would be run once more.
+    if len(names) != 1 or is_database_query(data):
         return
-    if is_database_query(data):
-        return  # it would be run once more
     codes, ids = encode_ids("query_ids", settled({"query_ids": query_ids})["query_ids"])
-    first = codes < FIRST_QUERIES
-    (column,) = frame.read(documents)
-    cells = settled({"data": column})["data"]
+    first = np.flatnonzero(codes < FIRST_QUERIES)
+    (column,) = frame.read(names)
     try:
-        document_ids = id_column("data", cells)
+        documents = id_column("data", settled({"data": column})["data"])
     except ValueError:
         return  # the column is not asked for
-    if len(document_ids) != len(codes):
+    if len(documents) != len(codes):
         return
-    document_ids = document_ids.filter(pa.array(first))
-    no_values = np.zeros(int(first.sum()))
-    rows = Columns(codes[first], ids, document_ids, no_values, hashes_of(document_ids))
+    documents = documents.take(pa.array(first))
+    rows = Columns(codes[first], ids, documents, np.zeros(len(first)), hashes_of(documents))
     repeated = repeated_row(rows)
     if repeated is None:
         return
-    numbers = np.flatnonzero(first)
-    row, before = (int(numbers[number]) for number in repeated)
-    document, query = rows.words(repeated[0])
-    problem = f"document {document} of query {query} is in row {before} and in row {row}"
-    named = mark("document_ids", documents[0])
+    row, before = repeated
+    document, query = rows.words(row)
+    rows_of_both = f"in row {first[before]} and in row {first[row]}"
+    problem = f"document {document} of query {query} is {rows_of_both}"
+    named = mark("document_ids", names[0])
     hint = f"give the rows of one system, or name the documents, {named}"
-    raise InputError(f"{problem}; {hint}", "data")
+    raise InputError(problem, "data", hint=hint)
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
-    """Raise an error for a row of a table that has neither a score nor a relevance."""
     if columns["query_ids"] is None:
         return
-    missing_of_sides: list[NDArray[np.bool_]] = []
+    missing_of_sides = []
     for name, column in columns.items():  # the scores of all systems, and the relevances
         if name in NOT_SIDES:
             continue
@@ -17372,7 +17244,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
-def _missing(column: Any) -> NDArray[np.bool_] | None:
+def _missing(column: Any) -> Mask | None:
     """Return which values of a column are missing; None if none is, or if it cannot tell."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
@@ -17390,15 +17262,13 @@ def _missing(column: Any) -> NDArray[np.bool_] | None:
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the slice of each query from a column of one of two tables, or else from a file."""
+    """Return the slice of every query from a column of one of two tables, or else from a file."""
     sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
     # The references first, since all of their queries count.
-    in_order = sorted(sides, key=lambda argument: argument != "references")
-    for argument in in_order:
-        side = sides[argument]
-        if is_path(side):
+    for argument in sorted(sides, key=lambda argument: argument != "references"):
+        if is_path(sides[argument]):
             continue
-        frame = frame_of(argument, side)
+        frame = frame_of(argument, sides[argument])
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
@@ -17406,19 +17276,16 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)
-    qrels_file = None
-    for argument in in_order:
-        # A system of `compare` is no file of queries.
-        if argument in ("references", "predictions") and is_path(sides[argument]):
-            qrels_file = sides[argument]
-            break
-    return from_file("by", by, qrels_file=qrels_file)
+    # A system of `compare` is no file of queries.
+    for argument in ("references", "predictions"):
+        if is_path(sides.get(argument)):
+            return from_file("by", by, qrels_file=sides[argument])
+    return from_file("by", by, qrels_file=None)
 
 
 def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
-    """Return the slice of each query by its id, from two columns of a table."""
-    query_ids, values = frame.read([query, by])
-    query_ids, values = settled({"query_ids": query_ids, "by": values}).values()
+    columns = dict(zip(("query_ids", "by"), frame.read([query, by]), strict=True))
+    query_ids, values = settled(columns).values()
     slices = _slices_by_query(query_ids, values)
     ids = encode_ids("query_ids", query_ids)[1].to_pylist()
     names = [slices.values[code] for code in slices.code.tolist()]
@@ -17427,9 +17294,7 @@ def _slices_in_frame(frame: Any, query: str, by: str) -> dict[Any, Any]:
 
 def _several_names(by: Any) -> dict[str, str]:
     """Return the names of several columns of slices by their places; none for values."""
-    if not isinstance(by, (list, tuple)):
-        return {}
-    if not all(isinstance(name, str) for name in by):
+    if not isinstance(by, (list, tuple)) or not all(isinstance(name, str) for name in by):
         return {}
     # Names that repeat, or nine and more, are taken for the slices of queries.
     if not 1 < len(by) < 9 or len(set(by)) < len(by):
@@ -17441,25 +17306,20 @@ def _excluded_pairs(data: Any, exclude: Any, arguments: Mapping[str, Any]) -> An
     """Return the documents to exclude; of a DataFrame, the columns of queries and documents."""
     attributes = ("columns", "column_names", "schema")
     is_frame = any(hasattr(type(exclude), attribute) for attribute in attributes)
-    if not is_frame:
+    # Without data, its columns are chosen by standard names.
+    if data is None or not is_frame:
         return exclude
-    if data is None:
-        return exclude  # whose columns are chosen by standard names
     names = {name: arguments[name] for name in ("query_ids", "document_ids")}
     if not all(isinstance(name, str) for name in names.values()):
         problem = "is a DataFrame, but query_ids and document_ids name no columns"
         hint = "name the columns of data and exclude, or give {query: ids}"
-        raise InputError(f"{problem}; {hint}", "exclude")
+        raise InputError(problem, "exclude", hint=hint)
     return Pairs(*named_columns(exclude, "exclude", **names))
 
 
-def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
-    """Return the weight of each query, from a column with a weight in each row."""
-
-    def place(_: int, row: int | None) -> str:
-        return f"row {row}"
-
-    column = read_flat_column("sample_weight", rows, place)
+def _weights_by_query(query_ids: Any, rows: Any) -> Floats:
+    """Return the weight of every query, from a column with a weight in every row."""
+    column = read_flat_column("sample_weight", rows, lambda _, row: f"row {row}")
     if column.present is not None:
         row = int(np.argmin(column.present))
         problem = f"row {row} is missing; give every row the weight of its query"
@@ -17470,7 +17330,6 @@ def _weights_by_query(query_ids: Any, rows: Any) -> NDArray[np.float64]:
 
 
 def _slices_by_query(query_ids: Any, rows: Any) -> Slices:
-    """Return the slice of each query, from a column with a slice in each row."""
     values, code = read_slices(rows)
     first = _first_rows("by", query_ids, code, lambda row: shown(values[code[row]]))
     return Slices(values, code[first])
@@ -17483,9 +17342,9 @@ _BY_QUERY: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _first_rows(
-    argument: str, query_ids: Any, values: NDArray[Any], text: Callable[[int], str]
+    argument: str, query_ids: Any, values: Array, text: Callable[[int], str]
 ) -> NDArray[np.int64]:
-    """Return the first row of each query, if all of its rows have the same value."""
+    """Return the first row of every query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         rows = f"has {len(values)} rows and query_ids {len(code)}"
@@ -17503,11 +17362,9 @@ def _first_rows(
     return first
 
 
-# ndcg/scores/means.py: The mean of a result over queries, and the weight of each query in it.
+# ndcg/scores/means.py: The mean of a result over queries, and the weight of every query in it.
 
-def mean(
-    name: str, values: NDArray[np.float64], weight: NDArray[np.float64] | None = None
-) -> float:
+def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     """Return the mean of a result over the queries that have a value; an error if none has."""
     if weight is None and values.size:  # nearly always accurate enough
         with np.errstate(over="ignore"):
@@ -17516,11 +17373,8 @@ def mean(
             return value
     has_value = ~np.isnan(values)
     values = values[has_value]
-    has_weight = bool(values.size)
-    if weight is not None:
-        weight = weight[has_value]
-        has_weight = bool(weight.any())
-    if not has_weight:
+    weight = np.ones(len(values)) if weight is None else weight[has_value]
+    if not weight.any():
         irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
         missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
         problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
@@ -17533,10 +17387,10 @@ def mean(
     return value
 
 
-def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[np.float64] | None:
-    """Return a weight for each query, from a sequence or a mapping of their ids; None for None.
+def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats | None:
+    """Return a weight for every query, from a sequence or a mapping of their ids; None for None.
 
-    Weights are divided by a power of two, so that each is at most 1 and no sum overflows.
+    Weights are divided by a power of two, so that every is at most 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -17565,7 +17419,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> NDArray[
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
-def _as_floats(weights_in_order: Any) -> NDArray[np.float64]:
+def _as_floats(weights_in_order: Any) -> Floats:
     """Return weights as numbers; an error names the first that is none."""
     if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
         # A masked weight is refused below, with its place.
@@ -17619,7 +17473,7 @@ def figure_of(
         are_axes = all(isinstance(item, Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
             several = f", or a list of up to {panels}" if panels > 1 else ""
-            raise ValueError(f"ax must be Matplotlib Axes{several}; got {shown(ax)}")
+            raise must_be("ax", f"Matplotlib Axes{several}", ax)
         if figsize is not None:
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
@@ -17631,8 +17485,7 @@ def figure_of(
     if figsize is None:
         figsize = (columns * width, rows * height)
     if not _is_size(figsize):
-        allowed = "a width and a height in inches, such as (7, 4)"
-        raise ValueError(f"figsize must be {allowed}; got {shown(figsize)}")
+        raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
@@ -18727,11 +18580,11 @@ def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Se
         for reading in readings:
             for scored in _scored_choices(searched, reading, cutoffs):
                 for averaging in _averagings(searched, scored):
-                    yield _setting(searched, scored, averaging)
+                    yield _explanations_search_setting(searched, scored, averaging)
                 bar.update(1)
 
 
-def _setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
+def _explanations_search_setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
     """Return the values and the means under options and a way to average them."""
     values = _averaged(scored, averaging)
     scores = searched.scores_of(values, scored.cutoffs)
@@ -22757,57 +22610,44 @@ def _left_out(columns: PerQuery, options: Options) -> int:
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
 
 Run = dict[Any, dict[Any, float]]
+IdsByQuery = Mapping[Any, Collection[Any]]
+ScoreFunction = Callable[[Any, Any], "Tensor"]
 Similarity = Literal["cosine", "dot", "euclidean", "manhattan"]
 
 NOT_IN_FILE_NAMES = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # on any system
 TIED = 1000  # the most documents per query that are kept because they tie with the last one
 
 
-class Calls(NamedTuple):
-    """The arguments for calling a model and its similarity."""
-
-    query: dict[str, Any]  # the model's arguments for queries and for pairs
-    document: dict[str, Any]  # the model's arguments for documents
-    embedding: dict[str, Any]  # further arguments of embedding models, for queries and documents
-    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
-    # a function of the embeddings of queries and of documents; None for the model's own
-    score_function: "Callable[[Any, Any], Tensor] | None"
-
-
+@dataclass
 class Search:
-    """Rank a corpus for each query with a model."""
+    """Rank a corpus, or the candidates of a query, with a model."""
 
-    def __init__(
-        self,
-        queries: Mapping[Any, Any],
-        corpus: Mapping[Any, Any],
-        candidates: Mapping[Any, Collection[Any]] | None,
-        depth: int | None,
-        judged: Mapping[Any, Collection[Any]] | None,
-        score_dtype: str,
-        score_order: str,
-        calls: Calls,
-    ) -> None:
-        """Store the queries and the documents to rank: candidates of each query, or the corpus.
+    queries: Mapping[Any, Any]  # the texts
+    corpus: Mapping[Any, Any]
+    candidates: IdsByQuery | None  # the documents to rank; None for the corpus
+    depth: int  # how many documents of a query are kept
+    judged: IdsByQuery | None  # documents that are kept at any rank
+    score_dtype: str  # the type in which scores are compared, in which documents tie
+    sign: int  # with it, the highest score ranks first
+    query_options: dict[str, Any]  # the model's arguments for queries and for pairs
+    document_options: dict[str, Any]  # the model's arguments for documents
+    embedding_options: dict[str, Any]  # further ones of embedding models
+    chunk: int  # the number of documents, or pairs, that are encoded and scored at a time
+    # a function of the embeddings of queries and of documents; None for the model's
+    score_function: "ScoreFunction | None"
 
-        For each query `depth` documents are kept, or all, and the `judged` ones at any rank. Scores
-        are compared in `score_dtype`, in which documents tie.
-        """
-        self.queries, self.corpus, self.candidates = queries, corpus, candidates
-        self.judged, self.score_dtype, self.calls = judged, score_dtype, calls
-        # with it, the highest score ranks first
-        self.sign = {"descending": 1, "ascending": -1}[score_order]
-        ranked: Collection[Any] = corpus
-        if candidates is not None:
-            ranked = set().union(*candidates.values())
+    def __post_init__(self) -> None:
+        """List the documents to rank."""
+        ranked: Collection[Any] = self.corpus
+        if self.candidates is not None:
+            ranked = set().union(*self.candidates.values())
         try:
             self.documents = sorted(ranked)
         except TypeError:
             raise ValueError("corpus: ids must be all text or all integers") from None
-        self.depth = len(self.documents) if depth is None else depth
 
     def run(self, model: Any) -> Run:
-        """Return the documents of each query with scores, best first, equal ones by their ids."""
+        """Return the documents of every query with scores, best first, equal ones by their ids."""
         from sentence_transformers import CrossEncoder
 
         if isinstance(model, CrossEncoder):
@@ -22823,15 +22663,12 @@ class Search:
         if self.candidates is None:
             hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
             raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
-        pairs: list[tuple[Any, Any]] = []
-        run: Run = {}
-        for query in self.queries:
-            run[query] = {}
-            pairs += [(query, document) for document in self.candidates[query]]
-        for start in range(0, len(pairs), self.calls.chunk):
-            chunk = pairs[start : start + self.calls.chunk]
+        run: Run = {query: {} for query in self.queries}
+        pairs = [(query, document) for query in run for document in self.candidates[query]]
+        for start in range(0, len(pairs), self.chunk):
+            chunk = pairs[start : start + self.chunk]
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
-            scores = np.asarray(model.predict(texts, **self.calls.query))
+            scores = np.asarray(model.predict(texts, **self.query_options))
             if scores.ndim > 1:
                 problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
                 raise ValueError(f"model: {problem}; make it with num_labels=1")
@@ -22842,16 +22679,17 @@ class Search:
     def _retrieved(self, model: Any) -> Run:
         import torch
 
-        calls = self.calls
-        queries = model.encode_query(list(self.queries.values()), **calls.query, **calls.embedding)
+        texts = list(self.queries.values())
+        queries = model.encode_query(texts, **self.query_options, **self.embedding_options)
         # The best scores so far, a row for a query, and the places of documents in the corpus.
         scores = torch.empty(len(self.queries), 0)
         places = torch.empty(len(self.queries), 0, dtype=torch.int64)
         run: Run = {query: {} for query in self.queries}
-        for start in range(0, len(self.documents), calls.chunk):
-            documents = self.documents[start : start + calls.chunk]
+        for start in range(0, len(self.documents), self.chunk):
+            documents = self.documents[start : start + self.chunk]
             texts = [self.corpus[document] for document in documents]
-            embeddings = model.encode_document(texts, **calls.document, **calls.embedding)
+            options = {**self.document_options, **self.embedding_options}
+            embeddings = model.encode_document(texts, **options)
             similarity = self._similarity(model, queries, embeddings, len(texts))
             similarity = self._of_candidates(similarity, start)
             for query, row, judged in self._rows(self.judged, start, len(texts)):
@@ -22874,8 +22712,7 @@ class Search:
         """Return scores of queries and documents from their embeddings; higher is better."""
         import torch
 
-        score_function = self.calls.score_function or model.similarity
-        similarity = score_function(queries, documents)
+        similarity = (self.score_function or model.similarity)(queries, documents)
         shape = (len(self.queries), width)
         returned: Any = type(similarity).__name__
         if isinstance(similarity, torch.Tensor):
@@ -22885,9 +22722,7 @@ class Search:
             raise ValueError(f"score_function: {needs}; got {returned}")
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
-        if self.sign < 0:
-            return -similarity
-        return similarity
+        return -similarity if self.sign < 0 else similarity
 
     def _of_candidates(self, scores: "Tensor", start: int) -> "Tensor":
         """Return the scores of a chunk, -inf for documents that are not candidates of the query."""
@@ -22899,15 +22734,15 @@ class Search:
         return kept
 
     def _rows(
-        self, ids_of_queries: Mapping[Any, Collection[Any]] | None, start: int, width: int
+        self, ids_by_query: IdsByQuery | None, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield queries with documents in a chunk: the query, its row, and their columns."""
-        if ids_of_queries is None:
+        if ids_by_query is None:
             return
         chunk = self.documents[start : start + width]
         column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            ids = ids_of_queries[query]
+            ids = ids_by_query[query]
             columns = [column_of[document] for document in ids if document in column_of]
             if columns:
                 yield query, row, columns
@@ -22955,15 +22790,15 @@ def sentence_transformers_evaluator(
     relevant_docs: Mapping[Any, Mapping[Any, float] | Collection[Any]],
     k: Cutoffs = 10,
     *,
-    candidates: Mapping[Any, Collection[Any]] | None = None,
-    exclude: Mapping[Any, Collection[Any]] | None = None,
+    candidates: IdsByQuery | None = None,
+    exclude: IdsByQuery | None = None,
     sample_weight: Any = None,
     by: Any = None,
     confidence: float = 0.95,
     name: str = "",
     batch_size: int = 32,
     corpus_chunk_size: int = 50_000,
-    score_function: "Callable[[Any, Any], Tensor] | Similarity | None" = None,
+    score_function: ScoreFunction | Similarity | None = None,
     truncate_dim: int | None = None,
     max_active_dims: int | None = None,
     query_prompt: str | None = None,
@@ -22978,23 +22813,23 @@ def sentence_transformers_evaluator(
 
     The model is a `SentenceTransformer` or a `SparseEncoder`, which rank the corpus, or a
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
-    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and `nDCG@10/slice=en` for each slice.
-    The first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
+    ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and by slice `nDCG@10/slice=en`. The
+    first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
     {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
-    of each query: in addition to its k best documents, the run contains up to 1,000 documents that
+    of every query: in addition to its k best documents, the run contains up to 1,000 documents that
     tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
     set, all judged documents.
 
     Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
-    + k) scores, and these documents of each query; with `k=None`, all documents.
+    + k) scores, and these documents of every query; with `k=None`, all documents.
 
     Args:
-        queries: the text of each query, by its id.
-        corpus: the text of each document, by its id.
+        queries: the text of every query, by its id.
+        corpus: the text of every document, by its id.
         relevant_docs: the relevance of documents, `{query: {document: grade}}`, or `{query: ids}`,
             with relevance 1. Queries that are not in it are skipped.
         k: the cutoff or cutoffs; None for the whole list, or if all `measures` have cutoffs.
-        candidates: the documents to rank for each query, `{query: ids}`, such as a `run`; None for
+        candidates: the documents to rank for every query, `{query: ids}`, such as a `run`; None for
             the corpus. A query without candidates has no ranking; see `missing`.
         exclude: documents to remove from rankings and ideals, `{query: ids}`.
         sample_weight: one weight per query for the mean, in the order of `relevant_docs`.
@@ -23009,11 +22844,11 @@ def sentence_transformers_evaluator(
             `score_order="ascending"`.
         truncate_dim: the number of dimensions of a dense embedding; None for all.
         max_active_dims: the most nonzero dimensions of a sparse embedding; None for no limit.
-        query_prompt: a prefix of each query, or of each pair in a reranker.
+        query_prompt: a prefix of every query, or of every pair in a reranker.
         query_prompt_name: the name of such a prompt in the model.
-        corpus_prompt: a prefix of each document.
+        corpus_prompt: a prefix of every document.
         corpus_prompt_name: the name of such a prompt in the model.
-        show_progress_bar: show the model's progress bar for each chunk.
+        show_progress_bar: show the model's progress bar for every chunk.
         write_csv: append the results to a file in the folder that a call, or the trainer, names.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -23027,31 +22862,36 @@ def sentence_transformers_evaluator(
     references = _judgments(queries, corpus, relevant_docs)
     if exclude is not None:
         _check_mapping("exclude", exclude)
-    ranked = None
+    searched: IdsByQuery = references
     if candidates is not None:
-        ranked = _candidates(candidates, queries, corpus, references)
+        candidates = _candidates(candidates, queries, corpus, references)
+        searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
     _check_settings(name, sizes)
-    prompts = _given(query_prompt=query_prompt, query_prompt_name=query_prompt_name)
-    prompts |= _given(corpus_prompt=corpus_prompt, corpus_prompt_name=corpus_prompt_name)
-    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
-    calls = Calls(
-        query={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
-        document={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
-        embedding={"convert_to_tensor": True, **embedding},
-        chunk=corpus_chunk_size,
-        score_function=_similarity(score_function),
+    prompts = _given(
+        query_prompt=query_prompt,
+        query_prompt_name=query_prompt_name,
+        corpus_prompt=corpus_prompt,
+        corpus_prompt_name=corpus_prompt_name,
     )
+    shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
-    searched: Mapping[Any, Any] = references
-    if ranked is not None:
-        searched = ranked  # a query without candidates has no ranking
-    texts = {query: queries[query] for query in searched}
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
-        texts, corpus, ranked, depth, judged, parsed.score_dtype, parsed.score_order, calls
+        queries={query: queries[query] for query in searched},
+        corpus=corpus,
+        candidates=candidates,
+        depth=depth or len(corpus),
+        judged=judged,
+        score_dtype=parsed.score_dtype,
+        sign=-1 if parsed.score_order == "ascending" else 1,
+        query_options={**shared, "prompt": query_prompt, "prompt_name": query_prompt_name},
+        document_options={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
+        embedding_options={"convert_to_tensor": True, **embedding},
+        chunk=corpus_chunk_size,
+        score_function=_similarity(score_function),
     )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
@@ -23077,7 +22917,6 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 
 
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
-    """Raise an error for a number, or for nothing, in place of a text."""
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
         if text is None or isinstance(text, (int, float)):
@@ -23086,7 +22925,6 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
 
 
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
-    """Raise an error for queries without a text."""
     unknown = [query for query in by_query if query not in queries]
     if unknown:
         problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
@@ -23094,35 +22932,31 @@ def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
-    """Return the arguments that are set."""
     return {argument: value for argument, value in arguments.items() if value is not None}
 
 
 def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
-    """Raise an error unless the name is a text and all sizes are positive integers."""
     if not isinstance(name, str):
-        raise ValueError(f"name must be a string; got {shown(name)}")
+        raise must_be("name", "a string", name)
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{argument} must be a positive integer; got {shown(size)}")
+            raise must_be(argument, "a positive integer", size)
 
 
-def _similarity(
-    score_function: "Callable[[Any, Any], Tensor] | str | None",
-) -> "Callable[[Any, Any], Tensor] | None":
+def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:
     """Return the function that sentence-transformers has under a name; other values unchanged."""
     if not isinstance(score_function, str):
         return score_function
     from sentence_transformers import SimilarityFunction
 
-    function: Callable[[Any, Any], Tensor] = SimilarityFunction.to_similarity_fn(score_function)
+    function: ScoreFunction = SimilarityFunction.to_similarity_fn(score_function)
     return function
 
 
 def _candidates(
     candidates: Any, queries: Any, corpus: Any, references: Run
 ) -> dict[Any, dict[Any, None]]:
-    """Return the documents to rank for each judged query, without duplicates."""
+    """Return the documents to rank for every judged query, without duplicates."""
     _check_in_corpus("candidates", candidates, corpus)
     _check_known("candidates", candidates, queries, "ids are compared with their types")
     if not candidates.keys() & references:
@@ -23131,25 +22965,21 @@ def _candidates(
 
 
 def _kept(
-    options: Options, exclude: Mapping[Any, Collection[Any]], references: Run
-) -> tuple[int | None, Mapping[Any, Collection[Any]] | None]:
+    options: Options, exclude: IdsByQuery, references: Run
+) -> tuple[int | None, IdsByQuery | None]:
     """Return how many documents to keep per query, None for all, and which ones at any rank.
 
-    Judged documents count at any rank if they are in
-    the condensed list or the ideal.
+    Judged documents count at any rank if they are in the condensed list or the ideal.
     """
-    depth = 0
-    for k in options.cutoffs:
-        if k is None:
-            return None, None
-        depth = max(depth, k)
+    if None in options.cutoffs:
+        return None, None
+    depth = max(k or 0 for k in options.cutoffs)
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
-        most_ignored = 0
-        for grades in references.values():
-            most_ignored = max(most_ignored, list(grades.values()).count(options.ignore_index))
-        depth += most_ignored
+        depth += max(
+            list(grades.values()).count(options.ignore_index) for grades in references.values()
+        )
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
@@ -23157,11 +22987,8 @@ def _kept(
 
 
 def _check_mapping(argument: str, by_id: Any) -> None:
-    """Raise an error for a value that is not a mapping of ids."""
     if not isinstance(by_id, Mapping):
-        holds = "ids of documents"
-        if argument in ("queries", "corpus"):
-            holds = "text"
+        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         kind = type(by_id).__name__
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
     check_ids(argument, by_id, nested=False)
@@ -23268,7 +23095,6 @@ class NDCGEvaluator:
 
 @cache
 def _evaluator_class() -> Callable[..., Any]:
-    """Return the class of evaluators, with the base class of sentence-transformers."""
     try:
         from sentence_transformers.base.evaluation import BaseEvaluator
     except ImportError:
@@ -23287,7 +23113,7 @@ def _blank_evaluator() -> Any:
 
 # ndcg/loops/meter.py: The metric for a PyTorch loop: batch by batch, in one process or in several.
 
-MeterRows = tuple[NDArray[Any], ...]  # the scores, labels and queries of documents
+MeterRows = tuple[Array, ...]  # the scores, labels and queries of documents
 # By result: the number of queries with a value, and the parts of their sum.
 Sums = dict[str, tuple[int, list[float]]]
 
@@ -23320,7 +23146,7 @@ class Meter:
                 type, arrays, or lists, which may differ in length.
             labels: the `references` of `compute`, in the same shape.
             mask: True or 1 for a document, False or 0 for padding, with the shape of the scores.
-            query_ids: the query of each document. Its other documents may be in other batches, and
+            query_ids: the query of every document. Its other documents may be in other batches, and
                 in other processes unless `ties` depends on their order. All rows are then kept.
                 Conditions on all rows of a query, such as `missing="raise"`, are checked by
                 `compute`.
@@ -23348,11 +23174,9 @@ class Meter:
             self._add_rows(scores, labels, query_ids)
 
     def _add(self, values: Values) -> None:
-        """Add the values of whole queries."""
         self._state = self._state._replace(sums=_added(self._state.sums, _exact_sums(values)))
 
     def _add_rows(self, scores: Any, labels: Any, query_ids: Any) -> None:
-        """Add rows of single documents."""
         columns = {
             "predictions": np.asanyarray(scores),
             "references": np.asanyarray(labels),
@@ -23367,9 +23191,9 @@ class Meter:
         self._state = self._state._replace(rows=(*rows, batch))
 
     def compute(self) -> dict[str, float]:
-        """Return the mean over the queries of all processes since the last reset, in each process.
+        """Return the mean over the queries of all processes since the last reset, in every process.
 
-        If `torch.distributed` is initialized, each of its processes must call it.
+        If `torch.distributed` is initialized, all of its processes must call it.
 
         Raises:
             ValueError: there are no queries, or none has a value; the processes have different
@@ -23393,7 +23217,6 @@ class Meter:
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
-        """Return the states of all processes, or of this one if there are no others."""
         # A program that has several processes has imported it.
         distributed = sys.modules.get("torch.distributed")
         if distributed is None:
@@ -23448,7 +23271,7 @@ class Meter:
 def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
     """Return a meter for a loop.
 
-    It has `update(scores, labels, mask)` for each batch, `compute()` and `reset()`.
+    It has `update(scores, labels, mask)` for every batch, `compute()` and `reset()`.
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
@@ -23478,43 +23301,35 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    """Return the sums over queries that have a value."""
-    sums = {}
-    for name, by_query in values.items():
-        numbers = by_query[~np.isnan(by_query)].tolist()
-        sums[name] = (len(numbers), numbers)
-    return _added(sums)
+    numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
+    return _added({name: (len(listed), listed) for name, listed in numbers.items()})
 
 
 def _added(*several: Sums) -> Sums:
     """Add sums, and return them in few parts."""
-    counts: dict[str, int] = {}
-    numbers: dict[str, list[float]] = {}
+    total: Sums = {}
     for sums in several:
         for name, (queries, parts) in sums.items():
-            counts[name] = counts.get(name, 0) + queries
-            numbers.setdefault(name, []).extend(parts)
-    total: Sums = {}
-    for name, queries in counts.items():
+            before, parts_before = total.get(name, (0, []))
+            total[name] = before + queries, [*parts_before, *parts]
+    for name, (queries, parts) in total.items():
         try:
-            total[name] = queries, exact_parts(numbers[name])
+            total[name] = queries, exact_parts(parts)
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
 
 
 def _loops_meter_is_empty(side: Any) -> bool:
-    """Return whether there are no rows."""
     if is_sparse(side):
         return bool(side.shape[0] == 0)
-    if not hasattr(side, "__len__") or getattr(side, "ndim", 1) == 0:
-        return False  # a single number, which is refused later
-    return not len(side)
+    # A single number is refused later.
+    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
 
 
 def _loops_meter_without_padding(
     scores: Any, labels: Any, mask: Any, query_ids: Any
-) -> tuple[NDArray[Any], NDArray[Any], Any]:
+) -> tuple[Array, Array, Any]:
     """Return scores, labels and ids, with padding masked, or with ids removed."""
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
     is_document = _checked_mask(mask)
@@ -23529,7 +23344,7 @@ def _loops_meter_without_padding(
     return scores[is_document], labels[is_document], query_ids[is_document]
 
 
-def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
+def _of_one_shape(**sides: Any) -> list[Array]:
     """Return arrays of the same shape; lists that differ in length are refused."""
     arrays = []
     for name, side in sides.items():
@@ -23545,29 +23360,26 @@ def _of_one_shape(**sides: Any) -> list[NDArray[Any]]:
     return arrays
 
 
-def _checked_mask(mask: NDArray[Any]) -> NDArray[np.bool_]:
+def _checked_mask(mask: Array) -> Mask:
     """Return a mask of True, False, 1 and 0 as bools."""
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        raise ValueError(
-            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
-        )
+        allowed = "must be True or 1 for a document, False or 0 for padding"
+        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
     return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the types of columns; for a column of objects, the types of the objects."""
-    types: list[Any] = []
-    for column in rows:
+    types: list[Any] = [column.dtype.kind for column in rows]
+    for index, column in enumerate(rows):
         if column.dtype == object:
-            types.append(set(map(type, column.tolist())))
-        else:
-            types.append(column.dtype.kind)
+            types[index] = set(map(type, column.tolist()))
     return types
 
 
-def _sortable(column: NDArray[Any]) -> NDArray[Any]:
+def _sortable(column: Array) -> Array:
     """Return a column that can be sorted: objects, of which some may be None, by their ranks."""
     if column.dtype != object:
         return column
@@ -23576,7 +23388,7 @@ def _sortable(column: NDArray[Any]) -> NDArray[Any]:
     return np.array(list(map(ranks.get, column.tolist())))
 
 
-def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -> MeterRows:
+def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> MeterRows:
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
     for name, values in columns.items():
@@ -23599,10 +23411,10 @@ def read_rows(columns: Mapping[str, NDArray[Any]], ignore_index: float | None) -
     return tuple(np.array(column) for column in flat.values())
 
 
-def _wide(labels: NDArray[Any], ignore_index: float | None) -> NDArray[Any]:
+def _wide(labels: Array, ignore_index: float | None) -> Array:
     """Return float labels as float64, since types of batches may differ.
 
-    Padding is found in the type of the batch, in which its label may be rounded.
+    Padding is sought in the type of the batch, in which its label may be rounded.
     """
     padding = is_padding(labels, ignore_index)
     if padding is None or labels.dtype.kind not in "fV" or labels.dtype == np.float64:
@@ -23620,13 +23432,13 @@ def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
     return tuple(map(_as_one, zip(*batches, strict=True)))
 
 
-def _as_one(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _as_one(arrays: Sequence[Array]) -> Array:
     if len({array.dtype.kind for array in arrays}) > 1:
         arrays = [array.astype(object) for array in arrays]
     return np.concatenate(arrays)
 
 
-# ndcg/scores/sklearn_engine.py: The engine "sklearn": the results of scikit-learn's own function.
+# ndcg/scores/sklearn_engine.py: The engine "sklearn": the results of scikit-learn's function.
 
 def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
     """Return the results of `sklearn.metrics.ndcg_score` itself."""
@@ -23642,15 +23454,10 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
     ignore_ties = options.ties == "last"
     result: dict[str, float | list[float]] = {}
     for name, _, row in options.results:
+        k = options.cutoffs[row]
         with np.errstate(over="ignore", invalid="ignore"):
             value = float(
-                ndcg_score(
-                    relevance,
-                    score,
-                    k=options.cutoffs[row],
-                    sample_weight=weight,
-                    ignore_ties=ignore_ties,
-                )
+                ndcg_score(relevance, score, k=k, sample_weight=weight, ignore_ties=ignore_ties)
             )
         if not math.isfinite(value):
             problem = "sums overflow in scikit-learn; scale the relevances or weights"
@@ -23659,58 +23466,43 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
     return result
 
 
-def _arrays_for_sklearn(rankings: Rankings) -> tuple[NDArray[Any], NDArray[Any]]:
+def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     """Return relevance and score in two dimensions.
 
     Documents that are neither judged nor retrieved are left out: some formats leave excluded
     documents in place like this.
     """
     engine = mark("engine", "sklearn")
-    relevance, score, offsets = rankings.relevance, rankings.score, rankings.offsets
-    judged = np.ones(relevance.size, bool)
-    if rankings.judged is not None:
-        judged = rankings.judged.reshape(-1)
+    judged = rankings.judged
+    if judged is None:
+        judged = np.ones(len(rankings.relevance), bool)
     _refuse_what_sklearn_cannot_score(rankings, judged)
-    if offsets is not None or not judged.all():
-        lengths = np.diff(np.append(0, np.cumsum(judged))[_begins(rankings)])
-        unlike = (lengths != lengths[0]) | (lengths == 0)
-        if unlike.any():
-            query = int(np.argmax(unlike))
-            name = f"query {query}"
-            if rankings.place is not None:
-                name = rankings.place(query, None)
-            counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
-            problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
-            raise InputError(f"{engine}: {problem}")
-        relevance = relevance.reshape(-1)[judged].reshape(rankings.queries, -1)
-        score = score.reshape(-1)[judged].reshape(rankings.queries, -1)
-    if relevance.shape[1] == 1:
+    lengths = np.diff(np.append(0, np.cumsum(judged))[rankings.offsets])
+    unlike = (lengths != lengths[0]) | (lengths == 0)
+    if unlike.any():
+        query = int(np.argmax(unlike))
+        name = rankings.place(query, None) if rankings.place is not None else f"query {query}"
+        counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+        problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
+        raise InputError(f"{engine}: {problem}")
+    if lengths[0] == 1:
         problem = "scikit-learn needs two documents or more in each list; got 1 document"
         raise InputError(f"{engine}: {problem}")
+    shape = (rankings.queries, -1)
+    score = rankings.score[judged].reshape(shape)
     if score.dtype == bool:
         score = score.astype(np.int8)  # scikit-learn negates the scores
-    return relevance, score
+    return rankings.relevance[judged].reshape(shape), score
 
 
-def _begins(rankings: Rankings) -> NDArray[np.int64]:
-    """Return where the documents of each query begin, and the end of the last one."""
-    if rankings.offsets is not None:
-        return rankings.offsets
-    return np.arange(rankings.queries + 1) * rankings.relevance.shape[1]
-
-
-def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.bool_]) -> None:
-    """Raise an error for a document without score or relevance, or with a negative relevance."""
+def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: Mask) -> None:
     engine = mark("engine", "sklearn")
-    relevance, score = rankings.relevance.reshape(-1), rankings.score.reshape(-1)
-    retrieved = score > -np.inf
-    if rankings.retrieved is not None:
-        retrieved = rankings.retrieved.reshape(-1) & retrieved
+    relevance, score = rankings.relevance, rankings.score
+    retrieved = in_both(score > -np.inf, rankings.retrieved)
     numpy = mark("engine", "numpy", said='"numpy"')
     lacks = f"does not support None, -inf or masked values; leave the document out or use {numpy}"
     missing = f"{engine} {lacks}"
     negative = f"the relevance {{value}} is negative, which {engine} does not support"
-    begins = _begins(rankings)
     for array, values, invalid, problem in (
         ("score", score, judged & ~retrieved, missing),
         ("relevance", relevance, retrieved & ~judged, missing),
@@ -23718,17 +23510,15 @@ def _refuse_what_sklearn_cannot_score(rankings: Rankings, judged: NDArray[np.boo
     ):
         if invalid.any():
             row = int(invalid.argmax())
-            query = int(np.searchsorted(begins, row, side="right")) - 1
-            position = row - int(begins[query])
+            text = problem.format(value=values[row])
             with user_terms(rankings):
-                text = problem.format(value=values[row])
-                raise InvalidRankingError(array, query, position, text)
+                raise InvalidRankingError(array, *place_among(rankings.offsets, row), text)
 
 
 # ndcg/scores/results.py: The results of an evaluation under their names: means over queries, or the values of queries.
 
 def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:
-    """Return the mean over queries by result, or a list with the value of each query."""
+    """Return the mean over queries by result, or a list with the value of every query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
     if options.measures == ("IDCG",) and inputs.predictions is None:
@@ -23760,10 +23550,10 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a scikit-learn scorer, for `scoring=` in `cross_validate` and `GridSearchCV`.
 
     It ranks by `decision_function`, else `predict_proba`, else `predict`. Rows are documents, and
-    `groups` has the query of each row: enable metadata routing, request them with
+    `groups` has the query of every row: enable metadata routing, request them with
     `scorer.set_score_request(groups=True)` and pass them as `params={"groups": groups}`. Pass
-    `sample_weight`, the weight of each row's query, in the same way. Without `groups`, each row of
-    a 2-D `y` is a query and its columns are the documents; a 1-D `y` is rejected.
+    `sample_weight`, which has the weight of the query in every row, in the same way. Without
+    `groups`, a row of a 2-D `y` is a query, and its columns are documents; a 1-D `y` is rejected.
 
     Args:
         k: the cutoff.
@@ -23791,11 +23581,7 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
-    labels, predicted = y_true, y_score
-    if not is_sparse(labels):
-        labels = np.asanyarray(labels)
-    if not is_sparse(predicted):
-        predicted = np.asanyarray(predicted)
+    labels, predicted = map(_as_array, (y_true, y_score))
     if groups is None and labels.ndim != 2:
         problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
@@ -23808,10 +23594,10 @@ def ndcg(
         hint = f"one score for each label is needed: {models}"
         raise ValueError(f"predictions: the model gives {shapes}; {hint}")
     if groups is None:
-        weight = None
         if sample_weight is not None:
-            weight = np.asanyarray(sample_weight)  # without its index, which is that of the labels
-        inputs = Inputs(predicted, labels, sample_weight=weight)
+            # Without its index, which is that of the labels.
+            sample_weight = np.asanyarray(sample_weight)
+        inputs = Inputs(predicted, labels, sample_weight=sample_weight)
     else:
         inputs = _grouped(predicted, labels, groups, sample_weight)
     try:
@@ -23821,19 +23607,19 @@ def ndcg(
     return float(result)  # type: ignore[arg-type]
 
 
+def _as_array(side: Any) -> Any:
+    return side if is_sparse(side) else np.asanyarray(side)
+
+
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
-    """Return inputs of a row per document, with the query of each in groups."""
+    """Return inputs of a row per document, with the query in groups."""
     if not hasattr(groups, "dtype"):
         groups = np.array(groups, object)  # ids keep their types
-    columns = {
-        "y_score": predicted,
-        "y_true": labels,
-        "groups": groups,
-        "sample_weight": sample_weight,
-    }
+    columns = {"y_score": predicted, "y_true": labels, "groups": groups}
     weight = None
     if sample_weight is not None:
         weight = "sample_weight"
+        columns[weight] = sample_weight
     return from_frame(columns, Inputs("y_score", "y_true", "groups", sample_weight=weight))
 
 
@@ -23886,8 +23672,7 @@ def _for_lightgbm(
     return [(name, value, True) for name, value in results.items()]
 
 
-def _loops_scorer_check_rows(lengths: NDArray[Any], name: str, column: Any) -> None:
-    """Raise an error for a column with another number of rows than the groups."""
+def _loops_scorer_check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
         counts = f"the groups hold {rows} rows, the {name} {len(column)}"
@@ -23914,7 +23699,6 @@ def xgboost_metric(
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
-    """Return the results with their names."""
     if not hasattr(data, "get_uint_info"):
         weights = "weights each by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
@@ -23932,12 +23716,12 @@ def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[st
 
 def _loops_scorer_results(
     options: Options,
-    predictions: NDArray[Any],
-    labels: NDArray[Any],
-    begins: NDArray[Any],
+    predictions: Array,
+    labels: Array,
+    begins: Array,
     weight: Any,
 ) -> dict[str, Any]:
-    """Return the results of queries with contiguous rows, with one score for each row."""
+    """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
@@ -23953,10 +23737,10 @@ def _loops_scorer_results(
 def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """Return a `torchmetrics.Metric`.
 
-    It has `update(preds, target, indexes=None)` for each batch, `compute()` and `reset()`.
+    It has `update(preds, target, indexes=None)` for every batch, `compute()` and `reset()`.
 
-    Without `indexes`, `preds` and `target` have a row for each query and a column for each
-    document. With `indexes`, they have one number for each document, and `indexes` has the id of
+    Without `indexes`, `preds` and `target` have a row for every query and a column for every
+    document. With `indexes`, they have one number for every document, and `indexes` has the id of
     its query, an integer. `compute` returns the mean over the queries of all batches and processes:
     a tensor for one result, a dict of tensors for several, nan if no query has a value.
 
@@ -23984,118 +23768,117 @@ def restored_metric() -> Any:
 
 
 @cache
-def _metric_class() -> Any:  # noqa: C901 - counts the branches of all methods of the class
-    """Return the class of the metric, created only when torchmetrics is needed."""
+def _metric_class() -> Any:
     try:
-        import torch
         from torchmetrics import Metric
     except ImportError:
         raise missing_library("torchmetrics_metric", "torchmetrics", "torch torchmetrics") from None
+    return type(NDCGMetric.__name__, (NDCGMetric, Metric), {"__doc__": NDCGMetric.__doc__})
 
-    class NDCGMetric(Metric):
-        """The mean of nDCG, DCG, IDCG or CG over queries."""
 
-        higher_is_better = True
-        is_differentiable = False
-        full_state_update = False
-        # Numbers are kept in 64 bits, so that all processes gather the same types whatever they
-        # were given: integers as they are, floats as their bits. `integers` tells them apart. Up to
-        # version 2.1, the states had other types and names, so old checkpoints are rejected.
-        rows = {  # noqa: RUF012
-            "scores": torch.int64,
-            "labels": torch.int64,
-            "queries": torch.int64,
-            "integers": torch.uint8,  # 1 if the score is an integer, plus 2 if the label is
-        }
+class NDCGMetric:
+    """The mean of nDCG, DCG, IDCG or CG over queries; `_metric_class` adds the base class."""
 
-        def __init__(self, options: Options) -> None:
-            super().__init__()
-            self.options = options
-            results = len(options.names)
-            self.add_state("sums", torch.zeros(results, dtype=torch.float64), dist_reduce_fx="sum")
-            self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
-            for name in self.rows:
-                self.add_state(name, [], dist_reduce_fx="cat")
-            # A MetricCollection updates only one of several metrics whose states are equal after
-            # the first batch.
-            self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
+    add_state: Callable[..., None]  # of the base class
+    device: Any
+    sums: "Tensor"
+    counts: "Tensor"
+    higher_is_better = True
+    is_differentiable = False
+    full_state_update = False
+    # Numbers are kept in 64 bits, so that all processes gather the same types whatever they were
+    # given: integers as they are, floats as their bits. `integers` tells them apart: it is 1 if the
+    # score is an integer, plus 2 if the label is. Up to version 2.1, the states had other types and
+    # names, so old checkpoints are rejected.
+    rows = ("scores", "labels", "queries", "integers")
 
-        def update(
-            self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None
-        ) -> None:
-            """Add a batch; a batch that is rejected adds nothing."""
-            if indexes is None:
-                if len(preds) or len(target):
-                    self.sums, self.counts = self._added(Inputs(preds, target))
-                return
-            batch = {
-                "preds": preds.detach().reshape(-1),
-                "target": target.detach().reshape(-1),
-                "indexes": indexes.detach().reshape(-1),
-            }
-            if len(set(map(len, batch.values()))) > 1:
-                lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-                needs = "preds, target and indexes are one per document"
-                raise ValueError(f"with indexes, {needs}; got {lengths}")
-            if indexes.is_floating_point():
-                needs = "integers, the id of each document's query"
-                raise ValueError(f"indexes must be {needs}; got {indexes.dtype}")
-            # The bits of `rows`.
-            integers = 0
-            if not preds.is_floating_point():
-                integers += 1
-            if not target.is_floating_point():
-                integers += 2
-            batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
-            batch = {name: _in_64_bits(name, column) for name, column in batch.items()}
-            batch["integers"] = torch.full_like(batch["indexes"], integers, dtype=torch.uint8)
-            for name, column in zip(self.rows, batch.values(), strict=True):
-                getattr(self, name).append(column)
+    def __init__(self, options: Options) -> None:
+        import torch
 
-        def compute(self) -> Any:
-            """Return the mean over all queries since the last reset."""
-            columns = []
-            for name in self.rows:
-                column = getattr(self, name)
-                # A sync has concatenated it already, and nothing concatenates an empty list.
-                if isinstance(column, list) and column:
-                    column = torch.cat(column)
-                columns.append(column)
-            scores, labels, queries, integers = columns
-            sums, counts = self.sums, self.counts
-            if len(scores):
-                scores = _from_64_bits(scores, integers & 1 > 0)
-                labels = _from_64_bits(labels, integers & 2 > 0)
-                sums, counts = self._added(Inputs(scores, labels, queries))
-            means = sums / counts
-            if len(means) == 1:
-                return means[0]
-            return dict(zip(self.options.names, means, strict=True))
+        super().__init__()
+        self.options = options
+        results = len(options.names)
+        self.add_state("sums", torch.zeros(results, dtype=torch.float64), dist_reduce_fx="sum")
+        self.add_state("counts", torch.zeros(results, dtype=torch.int64), dist_reduce_fx="sum")
+        for name in self.rows:
+            self.add_state(name, [], dist_reduce_fx="cat")
+        # A MetricCollection updates only one of several metrics whose states are equal after the
+        # first batch.
+        self.add_state("identity", torch.tensor([*uuid4().bytes]), dist_reduce_fx="max")
 
-        def sync(self, *args: Any, **options: Any) -> None:
-            """Gather the states of all processes."""
-            for name, dtype in self.rows.items():
-                column = getattr(self, name)
-                if isinstance(column, list) and not column:
-                    # A process without rows sends no numbers, in the types of the others.
-                    column.append(torch.empty(0, dtype=dtype, device=self.device))
-            super().sync(*args, **options)
+    def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
+        """Add a batch; a batch that is rejected adds nothing."""
+        import torch
 
-        def set_dtype(self, dst_type: Any) -> Any:
-            """Leave the states as they are, since in fewer bits different ids may be the same."""
-            return self
+        if indexes is None:
+            if len(preds) or len(target):
+                self.sums, self.counts = self._added(Inputs(preds, target))
+            return
+        given = {"preds": preds, "target": target, "indexes": indexes}
+        batch = {name: column.detach().reshape(-1) for name, column in given.items()}
+        if len(set(map(len, batch.values()))) > 1:
+            lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
+            needs = "preds, target and indexes are one per document"
+            raise ValueError(f"with indexes, {needs}; got {lengths}")
+        if indexes.is_floating_point():
+            raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
+        integers = 0
+        if not preds.is_floating_point():
+            integers += 1
+        if not target.is_floating_point():
+            integers += 2
+        batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
+        columns = [_in_64_bits(name, column) for name, column in batch.items()]
+        columns.append(torch.full_like(batch["indexes"], integers, dtype=torch.uint8))
+        for name, column in zip(self.rows, columns, strict=True):
+            getattr(self, name).append(column)
 
-        def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
-            """Return the sums and counts with more queries added."""
-            values = np.stack(list(measure_inputs(inputs, self.options).values()))
-            sums = torch.from_numpy(np.nansum(values, axis=1)).to(self.sums)
-            counts = torch.from_numpy((~np.isnan(values)).sum(axis=1)).to(self.counts)
-            return self.sums + sums, self.counts + counts
+    def compute(self) -> Any:
+        """Return the mean over all queries since the last reset."""
+        import torch
 
-        def __reduce__(self) -> tuple[Any, ...]:
-            return restored_metric, (), self.__getstate__()
+        columns = []
+        for name in self.rows:
+            column = getattr(self, name)
+            # A sync has concatenated it already, and nothing concatenates an empty list.
+            if isinstance(column, list) and column:
+                column = torch.cat(column)
+            columns.append(column)
+        scores, labels, queries, integers = columns
+        sums, counts = self.sums, self.counts
+        if len(scores):
+            scores = _from_64_bits(scores, integers & 1 > 0)
+            labels = _from_64_bits(labels, integers & 2 > 0)
+            sums, counts = self._added(Inputs(scores, labels, queries))
+        means = sums / counts
+        if len(means) == 1:
+            return means[0]
+        return dict(zip(self.options.names, means, strict=True))
 
-    return NDCGMetric
+    def sync(self, *args: Any, **options: Any) -> None:
+        """Gather the states of all processes."""
+        import torch
+
+        for name in self.rows:
+            column = getattr(self, name)
+            if isinstance(column, list) and not column:
+                # A process without rows sends no numbers, in the types of the others.
+                dtype = torch.uint8 if name == "integers" else torch.int64
+                column.append(torch.empty(0, dtype=dtype, device=self.device))
+        super().sync(*args, **options)  # type: ignore[misc]
+
+    def set_dtype(self, dst_type: Any) -> Any:
+        """Leave the states as they are, since in fewer bits different ids may be the same."""
+        return self
+
+    def _added(self, inputs: Inputs) -> "tuple[Tensor, Tensor]":
+        values = np.stack(list(measure_inputs(inputs, self.options).values()))
+        sums = self.sums.new_tensor(np.nansum(values, axis=1))
+        counts = self.counts.new_tensor((~np.isnan(values)).sum(axis=1))
+        return self.sums + sums, self.counts + counts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored_metric, (), self.__getstate__()
 
 
 def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor":
@@ -24127,7 +23910,7 @@ def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[floa
     floats = bits.view(torch.float64)
     if not are_integers.any():
         return floats
-    # A common type could round integers; `compute` refuses those that float64 would round.
+    # A common type could round integers; `compute` refuses what float64 would round.
     rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
     return [integer if is_integer else number for integer, number, is_integer in rows]
 
@@ -24139,7 +23922,7 @@ class TrainerMetrics:
 
     Without ``query_ids``, every row of the predictions is a query and its columns are the
     documents. With it, every row is a document with one score, and ``query_ids`` is a column of the
-    evaluation set, or a function from the model's inputs to the query of each row, which needs
+    evaluation set, or a function from the model's inputs to the query of every row, which needs
     ``TrainingArguments(include_for_metrics=["inputs"])``.
 
     In a batch-wise evaluation, only the results of queries are kept, or one score, label and id per
@@ -24149,9 +23932,7 @@ class TrainerMetrics:
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
         if not isinstance(main_input, str):
-            raise ValueError(
-                f"main_input must be the name of the model's main input; got {shown(main_input)}"
-            )
+            raise must_be("main_input", "the name of the model's main input", main_input)
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _loops_trainer_Columns.read(query_ids, references)
@@ -24195,20 +23976,16 @@ class TrainerMetrics:
         return result
 
     def _result(self) -> dict[str, Any]:
-        """Return the mean of the values in all batches."""
         if not self._batches:
             raise ValueError(NOTHING_TO_SCORE)
-        parts = self._batches
-        if self.query_ids is not None:
+        if self.query_ids is None:
+            values = concatenated_parts(self._batches)
+        else:
             columns = list(concatenated(self._batches))
             if self.columns is not None:
                 columns.append(self.columns.ids_of(columns[1]))
-            parts = [measure_inputs(Inputs(*columns), self.options)]
-        means = {}
-        for name in self.options.names:
-            values = [part[name] for part in parts]
-            means[name] = mean(name, np.concatenate(values))
-        return means
+            values = measure_inputs(Inputs(*columns), self.options)
+        return {name: mean(name, by_query) for name, by_query in values.items()}
 
     def _add(self, predictions: Any, label_ids: Any, inputs: Any) -> None:
         """Store the values of a batch that the result needs."""
@@ -24225,7 +24002,6 @@ class TrainerMetrics:
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
-        """Store the values of a batch with a row for each query."""
         if labels.ndim == 2 and scores.shape[2:] == (1,):
             # Of a model with one output for a document.
             scores = scores[..., 0]
@@ -24239,8 +24015,7 @@ class TrainerMetrics:
         self._batches.append(values)
         self._rows += len(scores)
 
-    def _main(self, inputs: Any) -> NDArray[Any]:
-        """Return the model's main input."""
+    def _main(self, inputs: Any) -> Array:
         if inputs is None:
             setting = 'TrainingArguments(include_for_metrics=["inputs"])'
             hint = f"set {setting}, and give the whole EvalPrediction"
@@ -24257,9 +24032,9 @@ class TrainerMetrics:
 class _loops_trainer_Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order."""
 
-    ids: pa.Array  # the query of each row
-    labels: NDArray[Any]  # the label of each row, in the type of the column
-    known: Mask  # whether each row has a label
+    ids: pa.Array  # the query of every row
+    labels: Array  # the label of every row, in the type of the column
+    known: Mask  # whether every row has a label
 
     @classmethod
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
@@ -24267,7 +24042,7 @@ class _loops_trainer_Columns(NamedTuple):
         if isinstance(query_ids, (str, int, Mapping)):
             column = "a column with an id for each row, such as data['query']"
             allowed = f"a function of the model's main input, or {column}"
-            raise ValueError(f"query_ids must be {allowed}; got {shown(query_ids)}")
+            raise must_be("query_ids", allowed, query_ids)
         if references is None:
             needs = "query_ids as a column need references, the labels in the same order"
             hint = "pass, for example, references=data['label']"
@@ -24293,7 +24068,7 @@ class _loops_trainer_Columns(NamedTuple):
             known = labels == labels  # nan is a missing label
         return cls(pa.DictionaryArray.from_arrays(codes, distinct), labels, known)
 
-    def ids_of(self, labels: NDArray[Any]) -> pa.Array:
+    def ids_of(self, labels: Array) -> pa.Array:
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
@@ -24312,7 +24087,7 @@ class _loops_trainer_Columns(NamedTuple):
         return self.ids
 
 
-def _differ(evaluated: NDArray[Any], labels: NDArray[Any]) -> Mask:
+def _differ(evaluated: Array, labels: Array) -> Mask:
     """Return which evaluated labels cannot be the listed ones, even rounded to 32 or 16 bits.
 
     >>> _differ(np.array([200, 200]), np.array([200, 201])).tolist()
@@ -24353,10 +24128,10 @@ def trainer_metrics(
 
     Args:
         k: the cutoff or cutoffs, as in `compute`.
-        query_ids: None if each row of the model's output is a query and its columns are documents.
-            If each row is one document: the column of the evaluation set with the query id of each
-            row, together with `references`; or a function that accepts the model's main input (an
-            array) and returns the query id of each row. The function needs
+        query_ids: None if a row of the model's output is a query and its columns are documents. If
+            a row is one document: the column of the evaluation set with the query id of every row,
+            together with `references`; or a function that accepts the model's main input (an array)
+            and returns the query id of every row. The function needs
             `TrainingArguments(include_for_metrics=["inputs"])`, and with batches a single process:
             the Trainer does not gather the inputs of several.
         references: with such a column, the column of the labels in the same order. An evaluation
@@ -24381,7 +24156,6 @@ def trainer_metrics(
 
 
 def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
-    """Return the predictions, the labels and the inputs of an evaluation."""
     if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
@@ -24397,13 +24171,12 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
-    """Return the predictions, labels and inputs of each batch; a whole set is one batch."""
+    """Return the predictions, labels and inputs of every batch; a whole set is one batch."""
     sides = {"predictions": predictions, "labels": labels}
     if inputs is not None:
         sides["inputs"] = inputs
-    counts = {}
+    counts = dict.fromkeys(sides, "in one piece")
     for name, side in sides.items():
-        counts[name] = "in one piece"
         if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
             counts[name] = str(len(side))
     distinct = set(counts.values())
@@ -24413,9 +24186,7 @@ def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any,
         needs = "predictions, labels and inputs must come in the same batches, at least one"
         received = ", ".join(map(" ".join, counts.items()))
         raise ValueError(f"{needs}; got {received}")
-    if inputs is None:
-        inputs = [None] * len(predictions)
-    return list(zip(predictions, labels, inputs, strict=True))
+    return list(zip(predictions, labels, inputs or [None] * len(predictions), strict=True))
 
 
 def _loops_trainer_first(argument: str, outputs: Any) -> Any:
@@ -24432,7 +24203,7 @@ def _loops_trainer_first(argument: str, outputs: Any) -> Any:
     return np.asanyarray(output)
 
 
-def _array(values: Any) -> NDArray[Any]:
+def _array(values: Any) -> Array:
     """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     if hasattr(values, "detach"):
         values = plain("outputs", values)
@@ -24494,7 +24265,7 @@ class TablesInFile:
         return end
 
     def read(self, end: int) -> list[pa.Table]:
-        """Return the valid tables, memory-mapped: one for each stream."""
+        """Return the valid tables, memory-mapped: one for every stream."""
         return _read_streams(self._file.fileno(), end)
 
 
@@ -24597,7 +24368,7 @@ def readable_id(spelling: bytes) -> str:
 def with_more_ids(sets: IdSets, ids: frozenset[bytes]) -> IdSets:
     """Return the sets with more ids, which are in none of them.
 
-    Each set is larger than the next, so that few sets hold many batches, and none is modified.
+    Every set is larger than the next, so that few sets hold many batches, and none is modified.
     """
     if not ids:
         return sets
@@ -24673,7 +24444,7 @@ class Exchange:
         self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
-        """Return the tables of each other process, once all have handed theirs over.
+        """Return the tables of every other process, once all have handed theirs over.
 
         The tokens are the ones that the answer holds.
         """
@@ -24978,8 +24749,6 @@ class Batches:
         return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
-        """Add the batch that a function reads, completely or not at all."""
-
         def step() -> tuple[BatchState, None]:
             self._settle()
             batch = read()
@@ -25128,7 +24897,6 @@ class Batches:
 
 
 def _scores_batches_check_rows(batch: Batch, check: Callable[[Inputs], Any]) -> None:
-    """Raise an error if the queries of a batch cannot be scored."""
     if batch.table.num_rows:
         check(Inputs(batch.table["predictions"], batch.table["references"]))
 
@@ -25192,7 +24960,7 @@ def _widest(types: set[pa.DataType]) -> pa.DataType:
 
 # Where a row is from, as the sum of its tables; both sides for a row of one table,
 IN_RUN, IN_QRELS, IN_EXCLUDE = 1, 2, 4
-# and, in a table with an array of documents for each query, whether the row begins such an array or
+# and, in a table with an array of documents for a query, whether the row begins such an array or
 # stands for one without documents, which is empty or null.
 BEGINS_ARRAY, IS_EMPTY_ARRAY, IS_NULL_ARRAY = 8, 16, 32
 
@@ -25203,19 +24971,19 @@ ONE_TABLE = IN_RUN | IN_QRELS
 class SparkQueries(NamedTuple):
     """Queries and the columns of their documents, query after query."""
 
-    ids: pa.Array  # the id of each query
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
-    columns: Mapping[str, pa.Array]  # a row for each document
+    ids: pa.Array  # the id of every query
+    offsets: NDArray[np.int64]  # the start of every query, from 0, and the end of the last one
+    columns: Mapping[str, pa.Array]  # a row for every document
     answered: Mask | None = None  # as in `Rankings`
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The query of each row, as an index into the ids."""
+        """The query of every row, as an index into the ids."""
         return np.repeat(np.arange(len(self.ids)), np.diff(self.offsets))
 
     @property
     def origin(self) -> NDArray[np.int8]:
-        """Where each row is from."""
+        """Where every row is from."""
         if "origin" in self.columns:
             return np.asarray(self.columns["origin"].to_numpy())
         return np.full(int(self.offsets[-1]), ONE_TABLE, np.int8)
@@ -25236,7 +25004,7 @@ class SparkQueries(NamedTuple):
 
 
 def joined(queries: SparkQueries, options: Options) -> SparkQueries:
-    """Return one row for each document of a query, in ascending order of the ids of documents.
+    """Return one row for every document of a query, in ascending order of the ids of documents.
 
     The prediction is that of the run, null if it does not list the document, and the reference that
     of the qrels, null if they do not judge it. `excluded` is a column of flags. Queries that are
@@ -25255,9 +25023,9 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
-    is_first[1:] = (query[1:] != query[:-1]) | ~_are_equal(documents)
+    is_first[1:] = (query[1:] != query[:-1]) | ~_scores_spark_join_are_alike(documents[1:], documents[:-1])
     if is_first.all() and "origin" not in rows.columns:
-        return rows  # of one table, in which each row is a document
+        return rows  # of one table, in which every row is a document
     document = np.cumsum(is_first) - 1  # the same number for all rows of a document
     run = _row_of_each(rows, IN_RUN, document, options)
     qrels = _row_of_each(rows, IN_QRELS, document, options)
@@ -25284,14 +25052,14 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
     """Raise an error for a row without the id of its query or document, or with a null array."""
     origin = queries.origin
     if queries.ids.null_count:
-        row = int(queries.offsets[int(np.argmax(_is_null(queries.ids)))])
+        row = int(queries.offsets[int(np.argmax(is_null(queries.ids)))])
         raise InputError("a row has no query id; give each one", _scores_spark_join_argument(origin[row], "query"))
     is_null_array = origin & IS_NULL_ARRAY > 0
     if is_null_array.any():
         row = int(is_null_array.argmax())
         problem = f"{queries.named(row)} is null; give an array, empty if there is no document"
         raise InputError(problem, _scores_spark_join_argument(origin[row], "query"))
-    lacks = _is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
+    lacks = is_null(queries.columns["document"]) & (origin & IS_EMPTY_ARRAY == 0)
     if lacks.any():
         row = int(lacks.argmax())
         problem = "a row has no document id; give each one"
@@ -25299,7 +25067,6 @@ def _refuse_missing_ids(queries: SparkQueries) -> None:
 
 
 def _refuse_two_arrays(queries: SparkQueries) -> None:
-    """Raise an error for a query that has an array in two rows of a table."""
     origin = queries.origin
     for table in (IN_RUN, IN_QRELS):
         begins = (origin & table > 0) & (origin & (BEGINS_ARRAY | IS_EMPTY_ARRAY) > 0)
@@ -25313,9 +25080,9 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
 
 def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
     """Return the rows that are documents, in ascending order of query and document id."""
-    keys = {"query": queries.query, "document": queries.columns["document"]}
-    sort_keys = [(key, "ascending") for key in keys]
-    order = pc.sort_indices(pa.table(keys), sort_keys=sort_keys).to_numpy().astype(np.int64)
+    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
+    sort_keys = [("query", "ascending"), ("document", "ascending")]
+    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
     return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
@@ -25362,7 +25129,6 @@ def _refuse_repeats(
 
 
 def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> InputError:
-    """Return the error for a document with several rows."""
     document = shown(rows.columns["document"][row].as_py())
     return InputError(f"document {document} {problem}", argument, rows.named(row))
 
@@ -25383,7 +25149,7 @@ def _scores_spark_join_best_first(
     score = column.fill_null(0).to_numpy()
     lowest_first = score if options.score_order == "ascending" else negated(score)
     # NaN counts as the best, so that it is refused.
-    return np.lexsort((lowest_first, ~np.isnan(score), _is_null(column), document[in_table]))
+    return np.lexsort((lowest_first, ~np.isnan(score), is_null(column), document[in_table]))
 
 
 def _scores_spark_join_argument(origin: int, field: str) -> str:
@@ -25396,13 +25162,9 @@ def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
     return column.take(pa.array(rows, mask=rows < 0))
 
 
-def _is_null(column: pa.Array) -> Mask:
+def is_null(column: pa.Array) -> Mask:
+    """Return a mask of the null values of a column."""
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
-
-
-def _are_equal(column: pa.Array) -> Mask:
-    """Return whether a value equals the one before it, from the second value on."""
-    return _scores_spark_join_are_alike(column[1:], column[:-1])
 
 
 def _scores_spark_join_are_alike(one: pa.Array, other: pa.Array) -> Mask:
@@ -25424,7 +25186,7 @@ ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
 def queries_of_frame(
     frame: Any, columns: Mapping[str, str | None], ties: str, exclude: Any = None
 ) -> Any:
-    """Return a row for each query of one table, whose `columns` are named by argument.
+    """Return a row for every query of one table, whose `columns` are named by argument.
 
     If its rows are documents, the row of a query has lists, as in `_lists_by_query`.
     """
@@ -25432,7 +25194,7 @@ def queries_of_frame(
         raise missing_library("compute_spark", "PySpark", "pyspark")
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
-    chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
+    chosen = frame.selectExpr(*(f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in given.items()))
     if exclude is not None and (nested or "document" not in given):
         hint = "name the columns of ids as query and document"
         raise ValueError(f"exclude needs one row per document; {hint}")
@@ -25455,9 +25217,9 @@ def queries_of_frame(
 
 
 def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
-    """Return a row for each query of two tables, predictions and references, perhaps with exclude.
+    """Return a row for every query of two tables, predictions and references, perhaps with exclude.
 
-    Columns are found by the names that tables in memory may have, or that `fields` gives. In an
+    Columns are chosen by the names that tables in memory may have, or that `fields` gives. In an
     array of a query, documents have scores, as from ALS, or are ids, best first.
     """
     _refuse_order(ties)
@@ -25478,28 +25240,23 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
 
 
 def _lists_by_query(rows: Any) -> Any:
-    """Return a row for each query, with a list of each column of its documents, in one order.
+    """Return a row for every query, with a list of every column of its documents, in one order.
 
-    Spark's lists omit nulls, so `missing` has a number for each document: bit i is set if the i-th
+    Spark's lists omit nulls, so `missing` has a number for every document: bit i is set if the i-th
     column of lists is null there.
     """
     from pyspark.sql import functions
 
-    columns = ["query"]
+    if "document" in rows.columns:
+        rows = rows.withColumn("document", functions.expr("cast(document as string)"))
     lists: list[str] = []
     bits: list[str] = []
-    has_origin = False
     for name, data_type in rows.dtypes:
-        if name == "query":
-            continue
-        columns.append("cast(document as string) as document" if name == "document" else name)
-        type_of_list = "string" if name == "document" else data_type
-        has_origin |= name == "origin"
-        bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
-        lists.append(f"collect_list(coalesce({name}, cast(0 as {type_of_list}))) as {name}")
+        if name != "query":
+            bits.append(f"if({name} is null, {1 << len(lists)}, 0)")
+            lists.append(f"collect_list(coalesce({name}, cast(0 as {data_type}))) as {name}")
     lists.append(f"collect_list(cast({' + '.join(bits)} as tinyint)) as missing")
-    rows = rows.selectExpr(*columns)
-    if not has_origin:
+    if "origin" not in rows.columns:
         return rows.groupBy("query").agg(*map(functions.expr, lists))
     # A query that only the run or the exclusions have does not count, unless it is an error.
     counts = f"origin & {IN_QRELS} > 0 or query is null or document is null"
@@ -25514,7 +25271,7 @@ def _lists_by_query(rows: Any) -> Any:
 class _Side(NamedTuple):
     """A table with its columns."""
 
-    frame: Any  # a row for each document
+    frame: Any  # a row for every document
     columns: dict[str, str]  # the columns by field: query, document, and score or relevance
     names: Names
 
@@ -25523,9 +25280,8 @@ class _Side(NamedTuple):
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):
-            problem = f"must be a Spark DataFrame, as the other side is; got {shown(frame)}"
-            if argument == "exclude":
-                problem = f"must be a Spark DataFrame, as the rankings are; got {shown(frame)}"
+            others = "the rankings are" if argument == "exclude" else "the other side is"
+            problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
             raise InputError(problem, argument)
         try:
             try:
@@ -25552,26 +25308,24 @@ class _Side(NamedTuple):
 
     def rows(self, table: int) -> Any:
         """Return the ids of documents with their values and origin."""
-        fields = {name: _quoted(self.columns[name]) for name in ("query", "document")}
+        fields = {name: _scores_spark_rows_quoted(self.columns[name]) for name in ("query", "document")}
         if self.names.value:
             column = self.columns.get(self.names.value)
             value = {"score": "prediction", "relevance": "reference"}[self.names.value]
-            fields[value] = _value_by_order(self.names) if column is None else _quoted(column)
-        fields["origin"] = f"cast({table} as tinyint)"
-        if ORIGIN in self.frame.columns:
-            fields["origin"] = f"cast({table} + {_quoted(ORIGIN)} as tinyint)"
+            fields[value] = _value_by_order(self.names) if column is None else _scores_spark_rows_quoted(column)
+        origin = f" + {_scores_spark_rows_quoted(ORIGIN)}" if ORIGIN in self.frame.columns else ""
+        fields["origin"] = f"cast({table}{origin} as tinyint)"
         return self.frame.selectExpr(*(f"{column} as {name}" for name, column in fields.items()))
 
 
 def _scores_spark_rows_chosen(frame: Any, names: Names) -> dict[str, str]:
-    """Return the columns of a table by field."""
     columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
     there = "the table has the columns"
     refuse_repeated_names(columns)
     try:
         return chosen_columns(Fields.of_table(dict.fromkeys(columns)), names, there)
     except UnknownFieldError:  # once more, with examples for the error
-        first = frame.select(*map(_quoted, columns)).first()
+        first = frame.select(*map(_scores_spark_rows_quoted, columns)).first()
         examples = dict.fromkeys(columns) if first is None else first.asDict()
         return chosen_columns(Fields.of_table(examples), names, there)
 
@@ -25582,13 +25336,13 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
     An array without documents has one row, without an id. Tables without such arrays are returned
     unchanged.
     """
-    rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
+    rank, item, origin = map(_scores_spark_rows_quoted, (RANK, ITEM, ORIGIN))
     for column, kind in frame.dtypes:
         are_structs = kind.startswith("array<struct<")
         if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
             continue
-        array = _quoted(column)
-        others = [_quoted(name) for name in frame.columns if name != column]
+        array = _scores_spark_rows_quoted(column)
+        others = [_scores_spark_rows_quoted(name) for name in frame.columns if name != column]
         is_of = (
             f"case when {array} is null then {IS_EMPTY_ARRAY + IS_NULL_ARRAY} "
             f"when {rank} is null then {IS_EMPTY_ARRAY} "
@@ -25608,8 +25362,8 @@ def _value_by_order(names: Names) -> str:
     if names.kind != "run":
         return "1"
     if names.ascending:
-        return _quoted(RANK)
-    return f"-{_quoted(RANK)}"
+        return _scores_spark_rows_quoted(RANK)
+    return f"-{_scores_spark_rows_quoted(RANK)}"
 
 
 # One table
@@ -25626,7 +25380,7 @@ def _excluded_rows(exclude: Any, given: Mapping[str, str]) -> Any:
             there = ", ".join(exclude.columns)
             problem = f"must have one column {shown(column)}, which {name} names"
             raise InputError(f"{problem}; there are {there}", "exclude")
-    columns = [f"{_quoted(column)} as {name}" for name, column in ids.items()]
+    columns = [f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in ids.items()]
     return exclude.selectExpr(*columns, f"cast({IN_EXCLUDE} as tinyint) as origin")
 
 
@@ -25659,20 +25413,15 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    """Raise an error for arguments that do not name one column of a table."""
-    wrong = {name: column for name, column in given.items() if column not in frame.columns}
+    wrong = {}
+    for name, column in given.items():
+        if column not in frame.columns:
+            wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
     if wrong:
-        names = []
-        for column in wrong.values():
-            if isinstance(column, str):
-                names.append(shown(column))
-            else:
-                names.append(type(column).__name__)
-        problem = f"{' and '.join(wrong)} must name columns of the DataFrame"
-        if len(wrong) == 1:
-            problem = f"{next(iter(wrong))} must name a column of the DataFrame"
-        columns = ", ".join(frame.columns)
-        raise ValueError(f"{problem}; got {', '.join(names)}, and there are {columns}")
+        columns = "a column" if len(wrong) == 1 else "columns"
+        problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
+        there = f"there are {', '.join(frame.columns)}"
+        raise ValueError(f"{problem}; got {', '.join(wrong.values())}, and {there}")
     for name, column in given.items():
         if frame.columns.count(column) > 1:
             problem = f"the DataFrame has several columns {shown(column)}"
@@ -25687,28 +25436,20 @@ def _scores_spark_rows_type(frame: Any, column: str) -> str:
 
 
 def _kind_of_ids(data_type: str) -> str:
-    if data_type in INTEGERS:
-        return "integer"
-    return data_type
+    return "integer" if data_type in INTEGERS else data_type
 
 
 def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
-    """Raise an error for a column of a type that ids cannot have."""
     if kind not in ID_TYPES:
-        hint = ""
-        if kind in ("float", "double"):
-            hint = "cast whole numbers to bigint"
+        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
         raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
 
 
 def _check_numbers(argument: str, column: str, data_type: str) -> None:
-    """Raise an error for a column of a type other than numbers or, in references, labels."""
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = ""
-        if data_type.startswith("decimal"):
-            hint = "cast decimals to double"
+        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
         raise InputError(problem, argument, hint=hint)
 
@@ -25716,7 +25457,6 @@ def _check_numbers(argument: str, column: str, data_type: str) -> None:
 def _refuse_other_ids(
     frame: Any, columns: Mapping[str, str], exclude: Any, excluded: Mapping[str, str]
 ) -> None:
-    """Raise an error for ids of documents to exclude of another type than in the rankings."""
     for name in ("query", "document"):
         kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
@@ -25726,13 +25466,12 @@ def _refuse_other_ids(
 
 
 def _refuse_order(ties: str) -> None:
-    """Raise an error for ties that depend on an order of rows."""
     if ties in ("first", "last"):
         hint = 'use "average", "docid" with document, or arrays'
         raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')
 
 
-def _quoted(column: str) -> str:
+def _scores_spark_rows_quoted(column: str) -> str:
     return f"`{column.replace('`', '``')}`"
 
 
@@ -25753,7 +25492,7 @@ def compute_spark(
 ) -> Any:
     """Score a Spark DataFrame on its executors, as `compute` scores rankings in memory.
 
-    Each row is a document with the id of its query or, if `prediction` and `reference` are arrays,
+    Every row is a document with the id of its query or, if `prediction` and `reference` are arrays,
     a query. A null prediction marks a document that was not retrieved, a null reference a document
     that was not judged. So the full outer join of a run and qrels can be scored directly; a query
     that is only in the run then has no relevant documents. The executors need only NumPy and
@@ -25772,7 +25511,7 @@ def compute_spark(
             rankings only.
         k: the cutoff or cutoffs.
         use_aggregator: the means over all queries (default) or, if False, a DataFrame with a row
-            for each query: its id, and its values in columns with the names of the results.
+            for every query: its id, and its values in columns with the names of the results.
         **options: the options of `compute`, except `engine`. Rows have no order, so `ties` may be
             `"first"` or `"last"` only in arrays.
 
@@ -25843,14 +25582,13 @@ def compute_spark_tables(
 
 
 def _scores_spark_results(frame: Any, options: Options) -> Any:
-    """Return the means over queries, or a DataFrame with the values of each."""
     if not options.use_aggregator:
         return by_query(frame, options)
     return {name: mean(name, np.array([value])) for name, value in means(frame, options).items()}
 
 
 def means(frame: Any, options: Options) -> dict[str, float]:
-    """Return the mean of each result over all queries, nan if no query has a value.
+    """Return the mean of every result over all queries, nan if no query has a value.
 
     Of the errors of the executors, the first in alphabetical order is raised.
     """
@@ -25874,15 +25612,12 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
-        results[name] = math.nan
-        if weight:
-            results[name] = total / weight
+        results[name] = total / weight if weight else math.nan
     _warn_of_missing(rows, options)
     return results
 
 
 def _warn_of_missing(rows: list[Any], options: Options) -> None:
-    """Warn if no document was both retrieved and judged, or if most queries are missing."""
     nulls = set().union(*(row.nulls for row in rows))
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
@@ -25894,7 +25629,7 @@ def _warn_of_missing(rows: list[Any], options: Options) -> None:
 
 
 def by_query(frame: Any, options: Options) -> Any:
-    """Return a DataFrame with the values of each query, computed when it is used."""
+    """Return a DataFrame with the values of every query, computed when it is used."""
     kind = frame.schema["query"].dataType.simpleString()
     columns = [f"query {kind}", *(f"`{name}` double" for name in options.names)]
     return frame.mapInArrow(_travelling(_scores_spark_values, options), ", ".join(columns))
@@ -25914,7 +25649,6 @@ def _travelling(
 
 
 def _scores_spark_values(options: Options, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield every query with its values."""
     for table in _tables(batches):
         measured = _scores_spark_measure(options, table)
         if measured is not None:
@@ -25936,7 +25670,6 @@ def _weighted_sums(options: Options, batches: Iterable[pa.RecordBatch]) -> Itera
 
 
 def _scores_spark_sums(measured: "Measured") -> dict[str, Any]:
-    """Return the sums over some queries."""
     scale = float(measured.weights.max())
     weights = measured.weights / (scale or 1.0)  # all of them may be 0
     sums, sums_of_weights = [], []
@@ -25969,7 +25702,6 @@ SUMS = pa.schema(
 
 
 def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Combine batches until they have `PART` documents."""
     pending: list[pa.RecordBatch] = []
     documents = 0
     for batch in batches:
@@ -25987,9 +25719,9 @@ def _tables(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 class Measured(NamedTuple):
     """Some queries with their values."""
 
-    ids: pa.Array | None  # the id of each query
-    values: list[NDArray[np.float64]]  # the values of the queries, by result
-    weights: NDArray[np.float64]  # the weight of each query
+    ids: pa.Array | None  # the id of every query
+    values: list[Floats]  # the values of the queries, by result
+    weights: Floats  # the weight of every query
     missing: int  # how many of the queries, if these have ids, are missing from the run
     # What documents lack: 0 for nothing, 1 for the prediction, 2 for the reference, 3 for both.
     nulls: list[int]
@@ -26011,7 +25743,7 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
     if len(offsets) == 1:
         return None
 
-    def place(query: int) -> str:
+    def place(query: int, _: Any = None) -> str:
         if ids is None:
             return "a row (name a query column to learn which)"
         return f"query {shown(ids[query].as_py())}"
@@ -26023,19 +25755,14 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
-        weights = _weights(columns["sample_weight"], offsets[:-1], place)
+        weights = _weights(columns["sample_weight"], offsets, place)
     try:
         rankings = join_lists(
-            sides[0],
-            sides[1],
-            options.ignore_index,
-            options.score_order,
-            options.labels,
-            lambda query, _: place(query),
+            sides[0], sides[1], options.ignore_index, options.score_order, options.labels, place
         )
     except InputError as error:  # text in place of a relevance
         raise within(error, "reference", instead_of="references") from None
-    rankings = rankings._replace(answered=answered, place=lambda query, _: place(query))
+    rankings = rankings._replace(answered=answered, place=place)
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
@@ -26046,9 +25773,7 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings
-        if options.judged_only:
-            scored = rankings.of_judged()
+        scored = rankings.of_judged() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]
@@ -26059,7 +25784,7 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
 
 
 def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
-    """Return queries with a row for each document, with the nulls that `missing` records."""
+    """Return queries with a row for every document, with the nulls that `missing` records."""
     offsets = offsets_of(pc.list_value_length(columns["missing"]).to_numpy())
     missing = columns["missing"].flatten().to_numpy()
     lists = {}
@@ -26073,46 +25798,41 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
 
 
 def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    """Return what documents lack, as `Measured` has it."""
-    lacks_prediction = prediction.is_null().to_numpy(zero_copy_only=False)
-    lacks_reference = reference.is_null().to_numpy(zero_copy_only=False)
-    counts = np.bincount(lacks_prediction + 2 * lacks_reference)
-    return list(np.flatnonzero(counts).tolist())
+    lacks = is_null(prediction) + 2 * is_null(reference)
+    distinct: list[int] = np.unique(lacks).tolist()
+    return distinct
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
-            query = int(np.argmax(side.is_null().to_numpy(zero_copy_only=False)))
-            problem = f"{place(query)} is null"
+            problem = f"{place(int(is_null(side).argmax()))} is null"
             raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
-    lengths = [pc.list_value_length(side).to_numpy() for side in sides]
-    if (lengths[0] != lengths[1]).any():
-        query = int(np.argmax(lengths[0] != lengths[1]))
-        counts = f"{lengths[0][query]} predictions and {lengths[1][query]} references"
+    predicted, referred = (pc.list_value_length(side).to_numpy() for side in sides)
+    differs = predicted != referred
+    if differs.any():
+        query = int(np.argmax(differs))
+        counts = f"{predicted[query]} predictions and {referred[query]} references"
         nulls = "null for the score of one not retrieved or the relevance of one not judged"
         hint = f"give both for every document, {nulls}"
         raise ValueError(f"{place(query)}: {counts}; {hint}")
 
 
-def _weights(
-    weight: pa.Array, begins: NDArray[np.int64], place: Callable[[int], str]
-) -> NDArray[np.float64]:
-    """Return the weight of each query, which must be the same in all of its rows."""
+def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:
+    """Return the weight of every query, which must be the same in all of its rows."""
     values = weight.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # NaN if missing
-    lengths = np.diff(np.append(begins, len(values)))
-    weights = np.asarray(values[begins])
+    weights = np.asarray(values[offsets[:-1]])
     is_valid = (values >= 0) & (values < math.inf)
     if not is_valid.all():
         row = int(np.argmin(is_valid))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be finite and not negative in every row; got {weight[row].as_py()}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
-    is_other = values != np.repeat(weights, lengths)
+    is_other = values != np.repeat(weights, np.diff(offsets))
     if is_other.any():
         row = int(np.argmax(is_other))
-        query = int(np.searchsorted(begins, row, "right")) - 1
+        query, _ = place_among(offsets, row)
         problem = f"must be the same in all rows of a query; got {weights[query]} and {values[row]}"
         raise InputError(f"{place(query)}: {problem}", "sample_weight")
     return weights
@@ -26135,7 +25855,7 @@ def compute(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Any:
-    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of each query.
+    """Return nDCG (Järvelin and Kekäläinen, 2002), DCG, IDCG or CG: the mean, or of every query.
 
     Args:
         predictions: {predictions}
@@ -26153,8 +25873,8 @@ def compute(
             and `engine`, as the metric card describes them.
 
     Returns:
-        A value for each measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
-        for nDCG, or with `use_aggregator=False` a list with the value of each query. For a Spark
+        A value for every measure and cutoff under its name, such as `nDCG@10`: a float from 0 to 1
+        for nDCG, or with `use_aggregator=False` a list with the value of every query. For a Spark
         DataFrame, the values of queries are a DataFrame, as in `compute_spark`.
 
     Raises:
@@ -26181,7 +25901,7 @@ def compute(
     return score_inputs(from_frame(data, inputs), parsed)
 
 
-# ndcg/scores/documents.py: List the documents of a query with their ranks and what each adds to DCG.
+# ndcg/scores/documents.py: List the documents of a query with their ranks and what every adds to DCG.
 
 def documents(
     *,
@@ -26231,9 +25951,7 @@ def documents(
     if len(parsed.cutoffs) > 1:
         needs = "one cutoff, since a document has one discount"
         raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
-    wanted = None
-    if queries is not None:
-        wanted = dict.fromkeys(queries)
+    wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
     gains = {name: parsed.scoring[name] for name in OF_GAINS}
@@ -26257,18 +25975,33 @@ def documents(
     return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
 
+class OneQuery(NamedTuple):
+    """The documents of a query."""
+
+    ids: Sequence[Any]  # or their positions
+    relevance: Array
+    score: Array
+    judged: Mask
+    retrieved: Mask
+
+    @classmethod
+    def of(cls, part: Rankings, index: int) -> "OneQuery":
+        """Return the documents of a query by its index in rankings."""
+        rows = slice(*part.offsets[index : index + 2].tolist())
+        relevance, score = part.relevance[rows], part.score[rows]
+        ids: Sequence[Any] = range(len(score))
+        if part.documents is not None:
+            ids = part.documents(index)
+        judged = np.ones(len(score), bool)
+        if part.judged is not None:
+            judged = part.judged[rows]
+        retrieved = in_both(score > -np.inf, taken(part.retrieved, rows))
+        return cls(ids, relevance, score, judged, retrieved)
+
+
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
-    """Return the rows of a query, by its index in rankings."""
-    start, stop = part.offsets[index : index + 2].tolist()
-    rows = slice(start, stop)
-    score = part.score[rows]
-    retrieved = score > -np.inf
-    if part.retrieved is not None:
-        retrieved = part.retrieved[rows] & retrieved
-    judged = np.ones(stop - start, bool)
-    if part.judged is not None:
-        judged = part.judged[rows]
-    gain = _scores_documents_gains(part, rows, judged, options)
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
+    gain = _scores_documents_gains(relevance, judged, options)
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
@@ -26284,15 +26017,12 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
-    ids: Sequence[Any] = range(stop - start)
-    if part.documents is not None:
-        ids = part.documents(index)
     nothing = [None] * len(missed)
     return pa.table(
         {
             "query": [query] * len(listed),
             "document": [ids[position] for position in listed.tolist()],
-            "relevance": pa.array(part.relevance[rows][listed].astype(float), mask=~judged[listed]),
+            "relevance": pa.array(relevance[listed].astype(float), mask=~judged[listed]),
             "rank": pa.array([*(first + 1).tolist(), *nothing], pa.int64()),
             "last_rank": pa.array([*last.tolist(), *nothing], pa.int64()),
             "gain": gain[listed],
@@ -26310,34 +26040,25 @@ def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Op
     return np.asarray(shared / (last - first))
 
 
-def _scores_documents_gains(part: Rankings, rows: slice, judged: Mask, options: Options) -> Floats:
-    """Return the gain of each document, as the CG of a query with this document alone."""
-    count = rows.stop - rows.start
-    relevance, offsets = part.relevance[rows], np.arange(count + 1)
+def _scores_documents_gains(relevance: Array, judged: Mask, options: Options) -> Floats:
+    """Return the gain of every document, as the CG of a query with this document alone."""
     gains = {name: options.scoring[name] for name in OF_GAINS}
+    count = len(relevance)
     measured = measure_queries(
-        relevance, np.zeros(count), offsets, judged=judged, measures=("CG",), **gains
+        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
     )
     return np.asarray(measured["CG"][0])
 
 
-def _scores_documents_ranked(
-    score: NDArray[Any], gain: Floats, retrieved: NDArray[np.intp], ties: str
-) -> NDArray[np.intp]:
+def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
     # Sorted ascending and turned round, so that of equal scores the highest of these is first.
-    if ties == "best":
-        last_first = gain
-    elif ties == "worst":
-        last_first = -gain
-    elif ties == "last":
-        last_first = np.arange(len(score), dtype=np.float64)
-    else:
-        last_first = -np.arange(len(score), dtype=np.float64)
+    position = np.arange(len(score), dtype=np.float64)
+    last_first = {"best": gain, "worst": -gain, "last": position}.get(ties, -position)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
 
 
-# ndcg/scores/preview.py: Show what is read of rankings: the form of each side, its fields, and the first query.
+# ndcg/scores/preview.py: Show what is read of rankings: the form of every side, its fields, and the first query.
 
 FIRST_DOCUMENTS = 20  # documents of the first query
 
@@ -26348,11 +26069,11 @@ class SidePreview:
 
     Attributes:
         form: what held it, such as "lists of hits".
-        fields: the field or the column of each role: query, document, score or relevance.
+        fields: the field or the column of every role: query, document, score or relevance.
         queries: how many queries it has.
         documents: how many documents these have together.
         has_values: whether its documents have scores, or relevances. Without them the order of a
-            run counts, and each document of the references is relevant.
+            run counts, and every document of the references is relevant.
         not_read: the fields or columns that are not read.
     """
 
@@ -26376,7 +26097,7 @@ class Preview(Readable):
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
         query: the id of the first query, or 0.
-        documents: the first documents of this query, each with `rank`, `document`, `score` and
+        documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
     """
 
@@ -26390,17 +26111,18 @@ class Preview(Readable):
     documents: Sequence[Mapping[str, Any]]
     signature = ""
 
+    def _sides(self) -> dict[str, SidePreview]:
+        return {"predictions": self.predictions, "references": self.references}
+
     def _tables(self) -> list[Table]:
         sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [names]
-        for row in self.documents:
-            first.append([_cell(row[name]) for name in names])
-        return [sides, first]
+        first = [[_cell(row[name]) for name in names] for row in self.documents]
+        return [sides, [names, *first]]
 
     def _remarks(self) -> list[str]:
         remarks = [
@@ -26410,7 +26132,7 @@ class Preview(Readable):
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
-        for name, side in (("predictions", self.predictions), ("references", self.references)):
+        for name, side in self._sides().items():
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
                 remarks.append(f"Not read of the {name}: {fields}.")
@@ -26421,20 +26143,11 @@ class Preview(Readable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON if the ids are text or integers."""
-        return {
-            "predictions": _plain_values(self.predictions),
-            "references": _plain_values(self.references),
-            "queries": self.queries,
-            "missing": self.missing,
-            "retrieved": self.retrieved,
-            "judged": self.judged,
-            "query": self.query,
-            "documents": [dict(row) for row in self.documents],
-        }
-
-
-def _plain_values(side: SidePreview) -> dict[str, Any]:
-    return {**vars(side), "fields": dict(side.fields), "not_read": list(side.not_read)}
+        values = {**vars(self), "documents": list(map(dict, self.documents))}
+        for name, side in self._sides().items():
+            not_read = list(side.not_read)
+            values[name] = {**vars(side), "fields": dict(side.fields), "not_read": not_read}
+        return values
 
 
 def _value_of(argument: str, side: SidePreview) -> str:
@@ -26471,7 +26184,7 @@ def preview(
     fields: Any = None,
     **options: Unpack[ComputeOptions],
 ) -> Preview:
-    """Return what would be scored, without scoring it: how each side is read, and the first query.
+    """Return what would be scored, without scoring it: how every side is read, and the first query.
 
     Args:
         predictions: as in `compute`.
@@ -26487,7 +26200,7 @@ def preview(
             nothing here.
 
     Returns:
-        A `Preview`: for each side its form, the field of each role, and how many queries and
+        A `Preview`: for every side its form, the field of every role, and how many queries and
         documents it has; how many retrieved documents are judged; and the first query.
 
     Raises:
@@ -26534,33 +26247,20 @@ def _side(side: Any, queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    if isinstance(side, ById):
+    elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
-        return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
-    return SidePreview("numbers by position", {}, queries, documents)
+    else:
+        return SidePreview("numbers by position", {}, queries, documents)
+    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    """Return the first documents of the first query: of the run, best first, then others."""
-    count = int(part.offsets[1])
-    score, relevance = part.score[:count], part.relevance[:count]
-    retrieved = np.asarray(score > -np.inf)
-    if part.retrieved is not None:
-        retrieved &= part.retrieved[:count]
-    judged = np.ones(count, bool)
-    if part.judged is not None:
-        judged = part.judged[:count]
-    ids: Sequence[Any] = range(count)
-    if part.documents is not None:
-        ids = list(part.documents(0))
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, 0)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
-    sign = 1
-    if options.score_order == "ascending":
-        # Ascending scores are read negated.
-        sign = -1
+    # Ascending scores are read negated.
+    sign = -1 if options.score_order == "ascending" else 1
     has_scores = getattr(run, "has_values", True)
     rows: list[dict[str, Any]] = []
     for position in [*ranked, *others][:FIRST_DOCUMENTS]:
