@@ -27,6 +27,7 @@ from .parts import ReadRequest
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
+LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -165,6 +166,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
             if len(layout.at) > 2 and layout.is_row(cells):
                 return layout
     header = line.decode("utf-8", "replace")
+    if LINE_OF_EXCEL.fullmatch(header.strip()):
+        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
     delimiter = _delimiter(header, has_commas, request.format)
     names = _names_in(header, delimiter)
     _refuse_spaces_between_names(names, cells)

@@ -10,7 +10,8 @@ from ..measure.messages import InputError, mark, shown
 from .columns import number
 from .fields import Names
 from .hashes import Columns
-from .ids import id_kind, once, types_of_no_ids
+from .ids import EMPTY_ID, id_kind, once, types_of_no_ids
+from .objects import NO_VALUES
 from .sources import in_python
 
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
@@ -128,6 +129,8 @@ def documents_of_query(
         return documents
     if names.keep is None:
         before, position = _first_repeated(ids)
+        if ids[position] == "":  # padding, and no document
+            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         raise InputError(f"{problem}; {once(names.kind)}", position=position)
     return _best(ids, numbers, names)
@@ -175,8 +178,10 @@ def _instead(value: Any, names: Names) -> str:
 
 
 def is_missing_id(value: Any) -> bool:
-    """Return whether a value stands where a list has no id: None, or nan, as pandas writes it."""
-    return value is None or bool(isinstance(value, Real) and value != value)
+    """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
+    if value is None or type(value).__name__ in NO_VALUES:
+        return True
+    return bool(isinstance(value, Real) and value != value)
 
 
 def _is_pair_with_id_last(value: Any) -> bool:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import islice
+from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
 
@@ -429,6 +430,7 @@ def names_of_side(
 
 
 PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
+PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
 # The standard names of each role, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
     {plain_name(name) for group in groups for name in group}
@@ -511,13 +513,24 @@ def chosen_fields(
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
-        raise UnknownFieldError(problems, list(unclear), chosen, there, fields.examples)
+        roles = list(unclear)
+        if "score" in roles and _are_lowest_first(chosen, fields):
+            roles.remove("score")  # since the name of a distance would be refused
+            problems.append(f"with {mark('fields', {'score': None})} the order counts")
+        raise UnknownFieldError(problems, roles, chosen, there, fields.examples)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
         raise UnknownFieldError([problem], twice, others, there, fields.examples)
     return chosen
+
+
+def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
+    """Return whether all numbers that have no role are ranks or distances by their names."""
+    left = [path for path in fields.examples if path not in chosen.values()]
+    numbers = [path for path in left if isinstance(fields.examples[path], Real)]
+    return len(numbers) > 0 and all(map(is_lowest_first, numbers))
 
 
 def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
@@ -619,6 +632,9 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 
 def fields_to_write(names: Mapping[str, Any]) -> str:
     """Return what an error says to write for roles that are not clear."""
+    preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
+    if not names:
+        return preview
     words = f"give {mark('fields', dict(names))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
@@ -627,7 +643,7 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
         words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
-    return f"{words}; {mark('preview', said='ndcg.preview(...)')} shows what is read"
+    return f"{words}; {preview}"
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:

@@ -12,7 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from ..measure.messages import InputError, nearest, shown
-from .fields import NAMES_OF_RANKS, says_lowest_first
+from .fields import (
+    NAMES_OF_RANKS,
+    PLAIN_RELEVANCES,
+    PLAIN_SCORES,
+    plain_name,
+    says_lowest_first,
+)
 from .objects import fields_of, is_object
 from .sources import (
     ARROW,
@@ -176,6 +182,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         raise ValueError(f"{problem}; {HINT}")
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     _check_names(called, names, frame.names)
+    _refuse_swapped_names(names)
     used = [name for name in frame.names if name in names.values()]
     columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
     values = {argument: columns[name] for argument, name in names.items()}
@@ -198,6 +205,14 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
         problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{problem}; {hint}")
+
+
+def _refuse_swapped_names(names: Mapping[str, str]) -> None:
+    """Raise an error for scores that are called a relevance beside relevances called a score."""
+    run, qrels = names.get("predictions"), names.get("references")
+    if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
+        problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
+        raise InputError(f"{problem}; are both sides swapped?", "predictions")
 
 
 def _resembling(names: Iterable[str], columns: list[Any]) -> str:

@@ -13,8 +13,8 @@ from ..measure.messages import InputError, mark, shown, warn
 from .columns import Column, as_number
 from .fields import Names
 
-FEWEST_RISING = 10  # documents, in queries of at least three, whose scores rise hardly by chance
-FEWEST_OF_QUERY = 3
+FEWEST_OF_QUERY = 3  # documents whose order tells something
+BY_CHANCE = 1 / 1000  # above it, all scores may rise by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -180,16 +180,16 @@ def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
 def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     """Warn of scores that rise from each document of a query to the next, as distances do.
 
-    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    A few documents may be in this order by chance: n of a query in one of n! orders.
     """
-    documents = 0
+    by_chance = 1.0
     for row in rows:
         scores = list(row)
         if not _rise(scores):
             return
-        if len(scores) >= FEWEST_OF_QUERY:
-            documents += len(scores)
-    if documents < FEWEST_RISING:
+        if by_chance > BY_CHANCE:
+            by_chance /= math.factorial(min(len(scores), 10))
+    if by_chance > BY_CHANCE:
         return
     problem = "the scores of each query rise in the order of its documents"
     ascending = mark("score_order", "ascending")

@@ -67,6 +67,8 @@ class ListReader:
             hint = f"leave it out, or give {call} if another field has the ids"
             raise InputError(f"{problem}; {hint}", position=position)
         hint = f"give {call}, the field of the ids"
+        if is_list(ids[position]):
+            hint = "give the ids of each query in one list, {query: [...]}"
         raise InputError(f"{problem}, and no id; {hint}", position=position)
 
 

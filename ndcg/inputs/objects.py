@@ -6,6 +6,7 @@ a list then, of the field of each object. Keys may contain dots themselves.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from enum import Enum
 from itertools import islice, repeat
 from numbers import Number
 from operator import itemgetter
@@ -24,6 +25,7 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
+NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, which have attributes
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
@@ -55,7 +57,9 @@ def is_object(value: Any) -> bool:
         return True
     if isinstance(value, tuple):
         return hasattr(value, "_fields") or _is_row_of_spark(value)
-    if isinstance(value, (NoneType, str, Number, list, Set, type)):
+    if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
+        return False
+    if type(value).__name__ in NO_VALUES:
         return False
     if id_kind(type(value)):  # such as a date
         return False

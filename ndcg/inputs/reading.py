@@ -456,12 +456,13 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
     numbers = references if has_ids(predictions) else predictions
-    if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, wrap it in a list"
     if query_ids is not None:
+        hint = "with query_ids give both as columns of a row for each document, or both by ids"
         arguments = "predictions=run, references=qrels"
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
+    elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+        hint = "for a single query, wrap it in a list"
     return InputError(f"{problem}; {hint}")
 
 

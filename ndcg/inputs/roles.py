@@ -426,8 +426,9 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in all objects that are looked at.
-    There need be none. Nothing tells if objects with values stand beside a list of ids.
+    Those are as long as the list, or have the ids as keys, in at least half of the objects that
+    are looked at and have both: where one lacks, reading raises the error. There need be none.
+    Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
@@ -442,8 +443,9 @@ def _lists_beside(
         if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
         values = values_at(objects, field.keys)
-        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
-        if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
+        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
+        fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
+        if 0 < len(pairs) <= 2 * fitting:
             beside.append(path)
     values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
     if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):

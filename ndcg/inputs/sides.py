@@ -308,6 +308,8 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     first = _first_filled(rows)
+    if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
+        return _by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
     # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]

@@ -72,14 +72,19 @@ def _named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False)
-    numbers = side.query_ids.cast(pa.int64())
-    return side._replace(query_ids=pa.array(ids).take(numbers), positions=None)
+    columns: Columns = _with_integers(side)
+    return columns._replace(query_ids=pa.array(ids), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
-    """Return a file whose queries have no ids with integers for them, as lists have."""
+    """Return a file whose queries have no ids with integers for them, as lists have.
+
+    Queries with an empty list, which have no row, are among them.
+    """
     if isinstance(side, Columns) and side.positions is not None:
-        return side._replace(query_ids=side.query_ids.cast(pa.int64()))
+        numbers = side.query_ids.cast(pa.int64()).to_numpy()
+        query_ids = pa.array(range(side.positions))
+        return side._replace(query=numbers[side.query], query_ids=query_ids)
     return side
 
 

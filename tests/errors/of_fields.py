@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 from refusals import Made, Row, refused
 
@@ -55,6 +56,8 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "hits without an id": run({"q": [{"key": "a", "sim": 0.9}]}),
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
+    "NA of pandas in a list": run({"q": Made(lambda: ["a", pd.NA])}, "query 'q', position 1"),
+    "empty text twice in a list": run({"q": ["a", "", ""]}, "query 'q', position 2"),
     "hits without a score, but a distance": run({"q": [{"id": "a", "distance": 0.9}]}),
     "hits whose distance is named": run(
         {"q": [{"id": "a", "distance": 0.9}]}, fields={"score": "distance"}
@@ -282,6 +285,7 @@ OF_FRAMES: dict[str, Row] = {
     "a record without a column": data(
         "data", frame=[{"user": "a", "score": 1, "label": 1}, {"user": "a"}]
     ),
+    "a label as a score": data("predictions", predictions="label", references="score"),
     "a rank as a score": data(
         "predictions",
         frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}),

@@ -146,6 +146,7 @@ CSV_FILES: dict[str, Row] = {
     "text as a relevance beside others": qrels(
         "a.csv", "qid,docid,reference,verdicts\nq,d,A text.,1\n", "line 2"
     ),
+    "a line for Excel alone": run("a.csv", "sep=;\nqid;docid;score\nq;d;1\n"),
     "a decimal comma beside words": refused(
         compute,
         "predictions",

@@ -331,6 +331,13 @@ def test_scores_that_rise_get_one_warning(tmp_path: Path, source: str, first: fl
         compute(**inputs, score_order=order)
 
 
+@pytest.mark.parametrize("lengths", [[7], [2] * 10, [3] * 4])
+def test_scores_that_hardly_rise_by_chance_get_a_warning(lengths: list[int]) -> None:
+    run = rising(lengths)
+    with pytest.warns(UserWarning, match="the scores of each query rise"):
+        compute(predictions=run, references={query: {"d0": 1} for query in run})
+
+
 def test_scores_beside_document_ids_that_rise_get_one_warning() -> None:
     distances, ids = np.array([[0.1, 0.2, 0.3, 0.4, 0.5]] * 2), np.array([[5, 6, 7, 8, 9]] * 2)
     inputs: dict[str, Any] = {"predictions": distances, "document_ids": ids}
@@ -370,7 +377,7 @@ def test_scores_beside_ranks_in_the_same_order_get_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        rising([9]),  # few documents
+        rising([6]),  # one order of 720
         rising([2] * 9),
         rising([3, 3, 3, *[1] * 9]),
         {**rising([6, 6]), "q1": {"d0": 2, "d1": 1}},
@@ -389,6 +396,54 @@ def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: A
     run = {"q1": [({"id": "d1"}, 0.5), other]}
     with refusal("predictions", "query 'q1', position 1"):
         compute(predictions=run, references=QRELS)
+
+
+# Values that some lists lack, and empty lists in files
+
+BESIDE_IDS = [
+    {"query_id": f"q{at}", "retrieved_ids": ["a", "b", "c"], "scores": [0.9, 0.5, 0.1]}
+    for at in range(4)
+]
+
+
+@pytest.mark.parametrize("scores", [None, [], [0.9]])
+@pytest.mark.parametrize("source", ["memory", "JSON", "JSON Lines"])
+def test_a_list_of_scores_that_one_query_lacks_is_an_error(
+    tmp_path: Path, scores: Any, source: str
+) -> None:
+    run = [*BESIDE_IDS, {**BESIDE_IDS[0], "query_id": "q4", "scores": scores}]
+    save = {"memory": lambda run, _: run, "JSON": save_json, "JSON Lines": save_lines}[source]
+    qrels = {f"q{at}": {"c": 1} for at in range(5)}
+    with refusal("predictions"):
+        compute(predictions=save(run, tmp_path / "run.json"), references=qrels)
+    with refusal("references"):
+        compute(
+            predictions=qrels,
+            references=[
+                {"query_id": "q0", "relevant_ids": ["x", "y"], "grades": [1, 3]},
+                {"query_id": "q1", "relevant_ids": ["z", "w"], "grades": scores},
+            ],
+        )
+
+
+def test_an_empty_list_of_a_file_is_no_missing_query(tmp_path: Path) -> None:
+    responses = {"responses": [{"hits": [{"id": "a", "score": 1}]}, {"hits": []}]}
+    for value in ([["a"], []], responses):
+        run = save_json(value, tmp_path / "run.json")
+        for queries in (["q1", "q2"], None):
+            qrels: Any = [{"a"}, {"c"}]
+            how: dict[str, Any] = {"missing": "raise"}
+            if queries is not None:
+                qrels = dict(zip(queries, qrels, strict=True))
+                how["query_ids"] = queries
+            elif value is responses:
+                how["fields"] = {"query": None}
+            assert compute(predictions=run, references=qrels, **how) == {"nDCG": 0.5}
+
+
+def test_empty_mappings_are_queries_without_documents() -> None:
+    assert compute(predictions=[{}], references=[{"a": 1}]) == {"nDCG": 0.0}
+    assert compute(predictions=[{"a": 1}, {"b": 2}], references=[{}, {"b": 1}]) == {"nDCG": 0.5}
 
 
 # Ids that may be positions, and scores of what was filtered out

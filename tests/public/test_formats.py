@@ -362,7 +362,7 @@ def test_numbers_of_long_mappings_are_those_of_short_ones(
 ) -> None:
     # several thousand numbers are read at once by the types that they have, fewer one by one
     for unjudged in ({}, {"c": 0.7}):
-        sides = {"a": 0.5, "b": 0.9, **unjudged}, dict(zip("ab", judged, strict=True))
+        sides = {"a": 0.9, "b": 0.5, **unjudged}, dict(zip("ab", judged, strict=True))
         few = of_lists(ndcg, *({"q0": side} for side in sides))
         assert few == of_lists(ndcg, [[*sides[0].values()]], [[*judged, *[None] * len(unjudged)]])
         many = of_lists(ndcg, *({f"q{query}": side for query in range(2000)} for side in sides))
