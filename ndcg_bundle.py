@@ -34,6 +34,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
+from enum import Enum
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -5260,6 +5261,7 @@ def names_of_side(
 
 
 PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
+PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
 # The standard names of each role, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
     {plain_name(name) for group in groups for name in group}
@@ -5342,13 +5344,24 @@ def chosen_fields(
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
-        raise UnknownFieldError(problems, list(unclear), chosen, there, fields.examples)
+        roles = list(unclear)
+        if "score" in roles and _are_lowest_first(chosen, fields):
+            roles.remove("score")  # since the name of a distance would be refused
+            problems.append(f"with {mark('fields', {'score': None})} the order counts")
+        raise UnknownFieldError(problems, roles, chosen, there, fields.examples)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
         raise UnknownFieldError([problem], twice, others, there, fields.examples)
     return chosen
+
+
+def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
+    """Return whether all numbers that have no role are ranks or distances by their names."""
+    left = [path for path in fields.examples if path not in chosen.values()]
+    numbers = [path for path in left if isinstance(fields.examples[path], Real)]
+    return len(numbers) > 0 and all(map(is_lowest_first, numbers))
 
 
 def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
@@ -5450,6 +5463,9 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 
 def fields_to_write(names: Mapping[str, Any]) -> str:
     """Return what an error says to write for roles that are not clear."""
+    preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
+    if not names:
+        return preview
     words = f"give {mark('fields', dict(names))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
@@ -5458,7 +5474,7 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
         words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
-    return f"{words}; {mark('preview', said='ndcg.preview(...)')} shows what is read"
+    return f"{words}; {preview}"
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
@@ -5871,6 +5887,332 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers
 
 
+# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
+
+DEEPEST = 8  # objects within objects
+DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
+LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
+MOST_SHAPES = 1 << 5  # kinds of objects among these
+LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
+SINGLE = {str, int, float, bool}  # types of values that hold no other values
+NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, which have attributes
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
+# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
+NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
+Keys = tuple[str, ...]
+
+
+class Field(NamedTuple):
+    """A field of objects."""
+
+    keys: Keys  # the names that lead to it from an object
+    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
+    example: Any
+    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the path leads through a list of objects."""
+        return len(self.lists) > 0
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
+        return True
+    if isinstance(value, tuple):
+        return hasattr(value, "_fields") or _is_row_of_spark(value)
+    if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
+        return False
+    if type(value).__name__ in NO_VALUES:
+        return False
+    if id_kind(type(value)):  # such as a date
+        return False
+    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
+        return False  # tensors, columns and tables
+    if _inputs_objects_is_row(value) or hasattr(value, "__dict__"):
+        return True
+    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
+
+
+def _is_row_of_spark(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "__fields__")
+
+
+def _inputs_objects_is_row(value: Any) -> bool:
+    """Return whether a value is a row of a database, such as one of sqlite3."""
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    if type(value) is list or type(value) is tuple:  # faster
+        return True
+    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
+
+
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names."""
+    if isinstance(value, Mapping):
+        return value
+    if _is_row_of_spark(value):
+        return dict(zip(value.__fields__, value, strict=True))
+    for names in NAMES_OF_FIELDS:
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if _inputs_objects_is_row(value):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
+    if _is_message(value):
+        return _fields_of_message(value)
+    return {name: field for name, field in vars(value).items() if not callable(field)}
+
+
+def _is_message(value: Any) -> bool:
+    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
+
+
+def _fields_of_message(message: Any) -> dict[str, Any]:
+    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
+    fields = {}
+    for field in message.DESCRIPTOR.fields:
+        value = _inputs_objects_plain(getattr(message, field.name))
+        if _is_message(value) and not message.HasField(field.name):
+            value = None
+        fields[field.name] = value
+    return fields
+
+
+def _inputs_objects_plain(value: Any) -> Any:
+    """Return the sequences of Protocol Buffers as lists; other values as they are."""
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
+        return list(value)
+    return value
+
+
+def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
+    """Return objects in which arrays and tensors are lists; the same if the first has none.
+
+    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
+    """
+    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
+        return objects
+    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+
+
+def _has_arrays(value: Any, depth: int) -> bool:
+    """Return whether an object holds an array, at most so deep."""
+    if is_list(value):
+        return _has_arrays(_inputs_objects_first(value), depth)
+    if depth > 0 and is_object(value):
+        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+    return _is_array(value)
+
+
+def _with_lists(value: Any, depth: int) -> Any:
+    """Return a value with lists in place of arrays, in objects that are at most so deep."""
+    if _is_array(value):
+        value = value.tolist()
+    if is_list(value):
+        return [_with_lists(item, depth) for item in value]
+    if depth > 0 and is_object(value):
+        fields = fields_of(value).items()
+        return {name: _with_lists(field, depth - 1) for name, field in fields}
+    return value
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+    """Return the fields of objects by their paths, which begin with those of `start`.
+
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
+    """
+    fields: dict[str, Field] = {}
+    # Objects of one shape have the same paths, so that one of each is looked at.
+    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
+        for field in _fields_within(value, (), DEEPEST):
+            path = ".".join((*start, *field.keys))
+            known = fields.get(path)
+            if known is None or _tells_more(field, known):
+                fields[path] = field
+    return fields
+
+
+def _tells_more(field: Field, known: Field) -> bool:
+    """Return whether a field tells more than in another object, where it may be empty or null."""
+    if field.has_fields != known.has_fields:
+        return field.has_fields
+    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
+
+
+def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
+    """Return the fields that hold no fields themselves, all or those at some paths."""
+    chosen = fields if paths is None else paths
+    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
+
+
+def to_list(fields: Mapping[str, Field]) -> Fields:
+    """Return the fields that an error lists: those without fields, and mappings to numbers."""
+    mappings = [field.keys for field in fields.values() if _inputs_objects_is_mapping_to_numbers(field)]
+    listed = []
+    for path, field in fields.items():
+        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
+        if is_leaf or field.keys in mappings:
+            listed.append(path)
+    return fields_at(listed, fields)
+
+
+def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
+    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
+    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+        return False
+    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
+
+
+def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
+    """Return the fields at some paths, as names are chosen among them."""
+    examples = {path: fields[path].example for path in paths}
+    keys = {path: fields[path].keys for path in examples}
+    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
+
+
+def _inputs_objects_is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    if _inputs_objects_are_alike(objects):
+        return objects[:1]
+    examples: dict[Any, Any] = {}
+    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
+    for position, value in enumerate(objects):
+        if value is None:
+            continue
+        if not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, f"position {position}")
+        if position == MOST_SHAPES:
+            in_lists = 0
+        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
+    return examples.values()
+
+
+def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
+    """Return whether objects are dicts of the same names and single values, as in most tables.
+
+    The columns are looked at one by one, much faster than the objects.
+    """
+    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
+        return False
+    with suppress(KeyError):  # one has other names
+        columns = (map(itemgetter(name), objects) for name in objects[0])
+        return all(SINGLE.issuperset(map(type, column)) for column in columns)
+    return False
+
+
+def _shape(value: Any, depth: int, in_lists: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth.
+
+    Of the lists in an object so many elements are looked at, or else the first one.
+    """
+    if type(value) in SINGLE:  # faster
+        return False
+    if is_list(value):
+        elements = value[:in_lists] or [_inputs_objects_first(value)]
+        if _inputs_objects_are_alike(elements):
+            elements = elements[:1]
+        in_each = in_lists // len(elements)
+        return frozenset(_shape(element, depth, in_each) for element in elements)
+    if depth == 0 or not is_object(value):
+        return value is None
+    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
+        return tuple(value)
+    within = _depth_within(value, depth)
+    shapes = []
+    for name, field in fields_of(value).items():
+        shapes.append((name, _shape(field, within, in_lists)))
+    return tuple(shapes)
+
+
+def _depth_within(value: Any, depth: int) -> int:
+    """Return how deep objects are looked at within an object."""
+    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
+
+
+def _inputs_objects_first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _fields_within(
+    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
+) -> Iterator[Field]:
+    """Yield the fields of an object at some keys, and those of the objects within."""
+    depth_within = _depth_within(value, depth)
+    for name, example in fields_of(value).items():
+        if not isinstance(name, str):
+            continue
+        path = (*keys, name)
+        objects, within = _objects_in(example), lists
+        if objects and is_list(example):
+            within = (*lists, len(path))
+        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
+        yield Field(path, within, example, has_fields)
+        if has_fields:
+            for inner in objects:
+                yield from _fields_within(inner, path, depth_within, within)
+
+
+def _objects_in(value: Any) -> list[Any]:
+    """Return an object as a list, and of a list of objects one of each shape."""
+    if not is_list(value):
+        return [value] if is_object(value) else []
+    if not is_object(_inputs_objects_first(value)):
+        return []
+    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
+
+
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for position, key in enumerate(keys):
+        if value is None:
+            return None
+        if is_list(value):
+            return values_at(value, keys[position:])
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif hasattr(value, "keys"):
+            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
+            value = value[key] if has_key else None
+        else:
+            value = _inputs_objects_plain(getattr(value, key, None))
+    return value
+
+
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of each object."""
+    if len(keys) == 1:
+        with suppress(TypeError):  # not all are dicts
+            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
+    return [value_at(value, keys) for value in objects]
+
+
 # ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
 
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
@@ -5988,6 +6330,8 @@ def documents_of_query(
         return documents
     if names.keep is None:
         before, position = _first_repeated(ids)
+        if ids[position] == "":  # padding, and no document
+            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         raise InputError(f"{problem}; {once(names.kind)}", position=position)
     return _best(ids, numbers, names)
@@ -6035,8 +6379,10 @@ def _instead(value: Any, names: Names) -> str:
 
 
 def is_missing_id(value: Any) -> bool:
-    """Return whether a value stands where a list has no id: None, or nan, as pandas writes it."""
-    return value is None or bool(isinstance(value, Real) and value != value)
+    """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
+    if value is None or type(value).__name__ in NO_VALUES:
+        return True
+    return bool(isinstance(value, Real) and value != value)
 
 
 def _is_pair_with_id_last(value: Any) -> bool:
@@ -6617,8 +6963,8 @@ def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
-FEWEST_RISING = 10  # documents, in queries of at least three, whose scores rise hardly by chance
-FEWEST_OF_QUERY = 3
+FEWEST_OF_QUERY = 3  # documents whose order tells something
+BY_CHANCE = 1 / 1000  # above it, all scores may rise by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -6784,16 +7130,16 @@ def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
 def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     """Warn of scores that rise from each document of a query to the next, as distances do.
 
-    Fewer than ten documents, or no more than two in a query, may be in this order by chance.
+    A few documents may be in this order by chance: n of a query in one of n! orders.
     """
-    documents = 0
+    by_chance = 1.0
     for row in rows:
         scores = list(row)
         if not _rise(scores):
             return
-        if len(scores) >= FEWEST_OF_QUERY:
-            documents += len(scores)
-    if documents < FEWEST_RISING:
+        if by_chance > BY_CHANCE:
+            by_chance /= math.factorial(min(len(scores), 10))
+    if by_chance > BY_CHANCE:
         return
     problem = "the scores of each query rise in the order of its documents"
     ascending = mark("score_order", "ascending")
@@ -7533,329 +7879,6 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
-# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
-
-DEEPEST = 8  # objects within objects
-DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-MOST_SHAPES = 1 << 5  # kinds of objects among these
-LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
-SINGLE = {str, int, float, bool}  # types of values that hold no other values
-# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
-# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
-NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-Keys = tuple[str, ...]
-
-
-class Field(NamedTuple):
-    """A field of objects."""
-
-    keys: Keys  # the names that lead to it from an object
-    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
-    example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the path leads through a list of objects."""
-        return len(self.lists) > 0
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
-
-
-def is_object(value: Any) -> bool:
-    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
-        return True
-    if isinstance(value, tuple):
-        return hasattr(value, "_fields") or _is_row_of_spark(value)
-    if isinstance(value, (NoneType, str, Number, list, Set, type)):
-        return False
-    if id_kind(type(value)):  # such as a date
-        return False
-    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False  # tensors, columns and tables
-    if _inputs_objects_is_row(value) or hasattr(value, "__dict__"):
-        return True
-    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
-
-
-def _is_row_of_spark(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "__fields__")
-
-
-def _inputs_objects_is_row(value: Any) -> bool:
-    """Return whether a value is a row of a database, such as one of sqlite3."""
-    return hasattr(value, "keys") and hasattr(value, "__getitem__")
-
-
-def is_list(value: Any) -> bool:
-    """Return whether a value is a list or a tuple without names."""
-    if type(value) is list or type(value) is tuple:  # faster
-        return True
-    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
-
-
-def fields_of(value: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names."""
-    if isinstance(value, Mapping):
-        return value
-    if _is_row_of_spark(value):
-        return dict(zip(value.__fields__, value, strict=True))
-    for names in NAMES_OF_FIELDS:
-        if hasattr(value, names):
-            return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if _inputs_objects_is_row(value):
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
-    if _is_message(value):
-        return _fields_of_message(value)
-    return {name: field for name, field in vars(value).items() if not callable(field)}
-
-
-def _is_message(value: Any) -> bool:
-    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
-
-
-def _fields_of_message(message: Any) -> dict[str, Any]:
-    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
-    fields = {}
-    for field in message.DESCRIPTOR.fields:
-        value = _inputs_objects_plain(getattr(message, field.name))
-        if _is_message(value) and not message.HasField(field.name):
-            value = None
-        fields[field.name] = value
-    return fields
-
-
-def _inputs_objects_plain(value: Any) -> Any:
-    """Return the sequences of Protocol Buffers as lists; other values as they are."""
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
-        return list(value)
-    return value
-
-
-def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
-    """Return objects in which arrays and tensors are lists; the same if the first has none.
-
-    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': ['a', 'b']}]
-    """
-    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
-        return objects
-    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and not isinstance(value, np.generic)
-
-
-def _has_arrays(value: Any, depth: int) -> bool:
-    """Return whether an object holds an array, at most so deep."""
-    if is_list(value):
-        return _has_arrays(_inputs_objects_first(value), depth)
-    if depth > 0 and is_object(value):
-        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
-    return _is_array(value)
-
-
-def _with_lists(value: Any, depth: int) -> Any:
-    """Return a value with lists in place of arrays, in objects that are at most so deep."""
-    if _is_array(value):
-        value = value.tolist()
-    if is_list(value):
-        return [_with_lists(item, depth) for item in value]
-    if depth > 0 and is_object(value):
-        fields = fields_of(value).items()
-        return {name: _with_lists(field, depth - 1) for name, field in fields}
-    return value
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
-    """Return the fields of objects by their paths, which begin with those of `start`.
-
-    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
-    >>> {path: field.lists for path, field in fields.items()}
-    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
-
-    Raises:
-        InputError: one is no object.
-    """
-    fields: dict[str, Field] = {}
-    # Objects of one shape have the same paths, so that one of each is looked at.
-    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
-        for field in _fields_within(value, (), DEEPEST):
-            path = ".".join((*start, *field.keys))
-            known = fields.get(path)
-            if known is None or _tells_more(field, known):
-                fields[path] = field
-    return fields
-
-
-def _tells_more(field: Field, known: Field) -> bool:
-    """Return whether a field tells more than in another object, where it may be empty or null."""
-    if field.has_fields != known.has_fields:
-        return field.has_fields
-    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
-
-
-def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or those at some paths."""
-    chosen = fields if paths is None else paths
-    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
-
-
-def to_list(fields: Mapping[str, Field]) -> Fields:
-    """Return the fields that an error lists: those without fields, and mappings to numbers."""
-    mappings = [field.keys for field in fields.values() if _inputs_objects_is_mapping_to_numbers(field)]
-    listed = []
-    for path, field in fields.items():
-        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
-        if is_leaf or field.keys in mappings:
-            listed.append(path)
-    return fields_at(listed, fields)
-
-
-def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
-    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
-        return False
-    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
-
-
-def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
-    """Return the fields at some paths, as names are chosen among them."""
-    examples = {path: fields[path].example for path in paths}
-    keys = {path: fields[path].keys for path in examples}
-    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
-
-
-def _inputs_objects_is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
-
-
-def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    if _inputs_objects_are_alike(objects):
-        return objects[:1]
-    examples: dict[Any, Any] = {}
-    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
-    for position, value in enumerate(objects):
-        if value is None:
-            continue
-        if not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, f"position {position}")
-        if position == MOST_SHAPES:
-            in_lists = 0
-        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
-    return examples.values()
-
-
-def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
-    """Return whether objects are dicts of the same names and single values, as in most tables.
-
-    The columns are looked at one by one, much faster than the objects.
-    """
-    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
-        return False
-    with suppress(KeyError):  # one has other names
-        columns = (map(itemgetter(name), objects) for name in objects[0])
-        return all(SINGLE.issuperset(map(type, column)) for column in columns)
-    return False
-
-
-def _shape(value: Any, depth: int, in_lists: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth.
-
-    Of the lists in an object so many elements are looked at, or else the first one.
-    """
-    if type(value) in SINGLE:  # faster
-        return False
-    if is_list(value):
-        elements = value[:in_lists] or [_inputs_objects_first(value)]
-        if _inputs_objects_are_alike(elements):
-            elements = elements[:1]
-        in_each = in_lists // len(elements)
-        return frozenset(_shape(element, depth, in_each) for element in elements)
-    if depth == 0 or not is_object(value):
-        return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
-    within = _depth_within(value, depth)
-    shapes = []
-    for name, field in fields_of(value).items():
-        shapes.append((name, _shape(field, within, in_lists)))
-    return tuple(shapes)
-
-
-def _depth_within(value: Any, depth: int) -> int:
-    """Return how deep objects are looked at within an object."""
-    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
-
-
-def _inputs_objects_first(values: Sequence[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def _fields_within(
-    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
-) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and those of the objects within."""
-    depth_within = _depth_within(value, depth)
-    for name, example in fields_of(value).items():
-        if not isinstance(name, str):
-            continue
-        path = (*keys, name)
-        objects, within = _objects_in(example), lists
-        if objects and is_list(example):
-            within = (*lists, len(path))
-        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, within, example, has_fields)
-        if has_fields:
-            for inner in objects:
-                yield from _fields_within(inner, path, depth_within, within)
-
-
-def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of each shape."""
-    if not is_list(value):
-        return [value] if is_object(value) else []
-    if not is_object(_inputs_objects_first(value)):
-        return []
-    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
-
-
-def value_at(value: Any, keys: Keys) -> Any:
-    """Return the field at some keys: a list if they lead through one, None if there is none.
-
-    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
-    ['a', 'b']
-    """
-    for position, key in enumerate(keys):
-        if value is None:
-            return None
-        if is_list(value):
-            return values_at(value, keys[position:])
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif hasattr(value, "keys"):
-            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
-            value = value[key] if has_key else None
-        else:
-            value = _inputs_objects_plain(getattr(value, key, None))
-    return value
-
-
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
-    if len(keys) == 1:
-        with suppress(TypeError):  # not all are dicts
-            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
-    return [value_at(value, keys) for value in objects]
-
-
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
@@ -8251,8 +8274,9 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in all objects that are looked at.
-    There need be none. Nothing tells if objects with values stand beside a list of ids.
+    Those are as long as the list, or have the ids as keys, in at least half of the objects that
+    are looked at and have both: where one lacks, reading raises the error. There need be none.
+    Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
     start = list_of_ids[:-1]
@@ -8267,8 +8291,9 @@ def _lists_beside(
         if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
             continue
         values = values_at(objects, field.keys)
-        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] or pair[1]]
-        if pairs and all(_could_be_values(value, row, names) for row, value in pairs):
+        pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
+        fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
+        if 0 < len(pairs) <= 2 * fitting:
             beside.append(path)
     values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
     if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
@@ -8338,6 +8363,8 @@ class ListReader:
             hint = f"leave it out, or give {call} if another field has the ids"
             raise InputError(f"{problem}; {hint}", position=position)
         hint = f"give {call}, the field of the ids"
+        if is_list(ids[position]):
+            hint = "give the ids of each query in one list, {query: [...]}"
         raise InputError(f"{problem}, and no id; {hint}", position=position)
 
 
@@ -8735,6 +8762,7 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         raise ValueError(f"{problem}; {HINT}")
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
     _check_names(called, names, frame.names)
+    _refuse_swapped_names(names)
     used = [name for name in frame.names if name in names.values()]
     columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
     values = {argument: columns[name] for argument, name in names.items()}
@@ -8757,6 +8785,14 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
         problem = f"{called}: no argument names one of its columns, which are {_listed(columns)}"
         hint = "give predictions and references as their names, which must be text"
         raise ValueError(f"{problem}; {hint}")
+
+
+def _refuse_swapped_names(names: Mapping[str, str]) -> None:
+    """Raise an error for scores that are called a relevance beside relevances called a score."""
+    run, qrels = names.get("predictions"), names.get("references")
+    if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
+        problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
+        raise InputError(f"{problem}; are both sides swapped?", "predictions")
 
 
 def _resembling(names: Iterable[str], columns: list[Any]) -> str:
@@ -9278,6 +9314,8 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
     first = _first_filled(rows)
+    if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
+        return _inputs_sides_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
     # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
@@ -9930,14 +9968,19 @@ def _inputs_together_named(side: ById | Columns, ids: list[Any]) -> ById | Colum
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
         return replace(side, queries=queries, by_position=False)
-    numbers = side.query_ids.cast(pa.int64())
-    return side._replace(query_ids=pa.array(ids).take(numbers), positions=None)
+    columns: Columns = _with_integers(side)
+    return columns._replace(query_ids=pa.array(ids), positions=None)
 
 
 def _with_integers(side: Any) -> Any:
-    """Return a file whose queries have no ids with integers for them, as lists have."""
+    """Return a file whose queries have no ids with integers for them, as lists have.
+
+    Queries with an empty list, which have no row, are among them.
+    """
     if isinstance(side, Columns) and side.positions is not None:
-        return side._replace(query_ids=side.query_ids.cast(pa.int64()))
+        numbers = side.query_ids.cast(pa.int64()).to_numpy()
+        query_ids = pa.array(range(side.positions))
+        return side._replace(query=numbers[side.query], query_ids=query_ids)
     return side
 
 
@@ -10437,12 +10480,13 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
     numbers = references if has_ids(predictions) else predictions
-    if isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, wrap it in a list"
     if query_ids is not None:
+        hint = "with query_ids give both as columns of a row for each document, or both by ids"
         arguments = "predictions=run, references=qrels"
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
+    elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
+        hint = "for a single query, wrap it in a list"
     return InputError(f"{problem}; {hint}")
 
 
@@ -11777,6 +11821,7 @@ def no_row(line: bytes, kind: str) -> str:
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
+LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
@@ -11915,6 +11960,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
             if len(layout.at) > 2 and layout.is_row(cells):
                 return layout
     header = line.decode("utf-8", "replace")
+    if LINE_OF_EXCEL.fullmatch(header.strip()):
+        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
     delimiter = _delimiter(header, has_commas, request.format)
     names = _names_in(header, delimiter)
     _refuse_spaces_between_names(names, cells)
