@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..measure.labels import to_label
+from ..measure.labels import number_of_text, to_label
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
@@ -53,7 +53,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             _refuse_other_columns("predictions", run, qrels.shape[1])
             qrels = _by_column(qrels)
     elif has_ids(run) and _are_lists_without_ids(qrels):
-        raise _lists_beside_ids()
+        raise _lists_beside_ids(run)
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
@@ -171,7 +171,13 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
-def _lists_beside_ids() -> InputError:
+def _lists_beside_ids(run: ById | Columns) -> InputError:
+    if isinstance(run, ById):
+        for document in chain.from_iterable(run.queries.values()):
+            if isinstance(document, str) and "." in document and number_of_text(document):
+                problem = f"hold numbers as text, such as {shown(document)}"
+                hint = "give numbers, [list(map(float, row)) for row in predictions]"
+                return InputError(f"{problem}; {hint}", "predictions")
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"

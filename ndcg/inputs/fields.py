@@ -50,7 +50,8 @@ LISTS_OF_IDS: Mapping[str, Groups] = {
 }
 SCORE: Groups = (
     ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score", "rerank_score", "reranker_score", "final_score"),
+     "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
+     "final_score"),
 )
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
 RELEVANCE: Groups = (
@@ -593,6 +594,10 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
     if "document" in lacking:
+        positions = [path for path, last in fields.last.items() if last == "index"]
+        if positions:
+            position = f"if {shown(positions[0])} is a position among the candidates"
+            problems.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
         kinds = Counter(map(_without_numbers, fields.examples))
         if any(count > 1 for kind, count in kinds.items() if kind is not None):
             problems.append(

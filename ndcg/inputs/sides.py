@@ -29,6 +29,7 @@ from .fields import (
     RELEVANCE,
     SCORE,
     Names,
+    UnknownFieldError,
     are_names_of_fields,
     examples_of_names,
     plain_name,
@@ -138,7 +139,12 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
-        return _of_responses(argument, side, names)
+        try:
+            return _of_responses(argument, side, names)
+        except UnknownFieldError as error:
+            if all(map(_are_queries_of_numbers, side.values())):
+                raise error.adding("if the keys are systems, give compare(systems=...)") from None
+            raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
@@ -221,6 +227,13 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     if is_list(documents):
         return not are_hits(documents)
     return documents is None or is_mapping_to_values(documents)
+
+
+def _are_queries_of_numbers(run: Any) -> bool:
+    """Return whether a value is {query: {document: number}}, which may be that of a system."""
+    if not isinstance(run, Mapping) or len(run) == 0:
+        return False
+    return all(isinstance(row, Mapping) and _is_mapping_to_numbers(row) for row in run.values())
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:

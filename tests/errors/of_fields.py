@@ -56,6 +56,8 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "hits without an id": run({"q": [{"key": "a", "sim": 0.9}]}),
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
+    "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
+    "runs by system": run({"bm25": RUN, "dense": RUN}),
     "NA of pandas in a list": run({"q": Made(lambda: ["a", pd.NA])}, "query 'q', position 1"),
     "empty text twice in a list": run({"q": ["a", "", ""]}, "query 'q', position 2"),
     "hits without a score, but a distance": run({"q": [{"id": "a", "distance": 0.9}]}),
