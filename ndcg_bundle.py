@@ -4881,7 +4881,8 @@ LISTS_OF_IDS: Mapping[str, Groups] = {
 }
 SCORE: Groups = (
     ("score", "prediction", "est", "sim", "similarity", "relevance_score", "certainty",
-     "_rankingscore", "@search.score", "rerank_score", "reranker_score", "final_score"),
+     "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
+     "final_score"),
 )
 LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
 RELEVANCE: Groups = (
@@ -5424,6 +5425,10 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
     if "document" in lacking:
+        positions = [path for path, last in fields.last.items() if last == "index"]
+        if positions:
+            position = f"if {shown(positions[0])} is a position among the candidates"
+            problems.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
         kinds = Counter(map(_without_numbers, fields.examples))
         if any(count > 1 for kind, count in kinds.items() if kind is not None):
             problems.append(
@@ -9144,7 +9149,12 @@ def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Name
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
     if are_responses(side):
-        return _of_responses(argument, side, names)
+        try:
+            return _of_responses(argument, side, names)
+        except UnknownFieldError as error:
+            if all(map(_are_queries_of_numbers, side.values())):
+                raise error.adding("if the keys are systems, give compare(systems=...)") from None
+            raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
@@ -9227,6 +9237,13 @@ def _are_ids_or_numbers(documents: Any) -> bool:
     if is_list(documents):
         return not are_hits(documents)
     return documents is None or is_mapping_to_values(documents)
+
+
+def _are_queries_of_numbers(run: Any) -> bool:
+    """Return whether a value is {query: {document: number}}, which may be that of a system."""
+    if not isinstance(run, Mapping) or len(run) == 0:
+        return False
+    return all(isinstance(row, Mapping) and _inputs_sides_is_mapping_to_numbers(row) for row in run.values())
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
@@ -9717,7 +9734,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             _refuse_other_columns("predictions", run, qrels.shape[1])
             qrels = _by_column(qrels)
     elif has_ids(run) and _are_lists_without_ids(qrels):
-        raise _lists_beside_ids()
+        raise _lists_beside_ids(run)
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
@@ -9835,7 +9852,13 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
-def _lists_beside_ids() -> InputError:
+def _lists_beside_ids(run: ById | Columns) -> InputError:
+    if isinstance(run, ById):
+        for document in chain.from_iterable(run.queries.values()):
+            if isinstance(document, str) and "." in document and number_of_text(document):
+                problem = f"hold numbers as text, such as {shown(document)}"
+                hint = "give numbers, [list(map(float, row)) for row in predictions]"
+                return InputError(f"{problem}; {hint}", "predictions")
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
