@@ -25,12 +25,14 @@ class Batch(NamedTuple):
     weights: dict[str, float] | None
 
 
-def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
+def read_batch(path: str) -> Batch:
     """Read a batch from an uploaded file."""
     with named(path):
         text = text_of(path).strip()
-        is_csv = not text.startswith(("{", "["))
-        lists = _columns(text) if is_csv else _values(text)
+        if text.startswith(("{", "[")):
+            lists = _values(text)
+        else:
+            lists = _columns(text)
         for name in NAMES[:2]:
             if name not in lists:
                 raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
@@ -39,7 +41,8 @@ def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
                 raise ValueError(f"{name} {problem}")
             check_size(lists[name])
         predictions, references = (_by_query(lists, name) for name in NAMES[:2])
-        _check_equal(predictions, references)
+        for query, judged in references.items():
+            _check_equal(query, predictions.get(query), judged)
         run, judgments = _mappings(predictions), _mappings(references)
         return Batch(run, judgments, _weights(lists.get("weights"), list(judgments)))
 
@@ -78,13 +81,14 @@ def _columns(text: str) -> dict[str, Any]:
     rows = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     header = [name.strip().lower() for name in next(rows, [])]
     places = {name: header.index(name) for name in COLUMNS if name in header}
-    lists: dict[str, Any] = {COLUMNS[name]: [] for name in places}
+    lists: dict[str, Any] = {}
     for line, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise ValueError(f"line {line}: {len(row)} cells; the first line has {len(header)}")
         for name, place in places.items():
-            lists[COLUMNS[name]].append(_cell(name, row[place].strip(), line))
-    return {name: cells for name, cells in lists.items() if cells}
+            value = _cell(name, row[place].strip(), line)
+            lists.setdefault(COLUMNS[name], []).append(value)
+    return lists
 
 
 def _cell(name: str, text: str, line: int) -> Any:
@@ -118,32 +122,26 @@ def _by_query(lists: Mapping[str, Any], name: str) -> dict[str, Any]:
     return queries
 
 
-def _check_equal(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
+def _check_equal(query: str, scored: Any, judged: Any) -> None:
     """Raise an error for lists that do not belong to the same documents."""
-    for query, judged in references.items():
-        scored = predictions.get(query)
-        are_lists = isinstance(scored, list) and isinstance(judged, list)
-        if are_lists and len(scored) != len(judged):  # type: ignore[arg-type]
-            counts = f"{len(scored)} predictions and {len(judged)} references"  # type: ignore[arg-type]
-            raise ValueError(f"query {query}: {counts}; give one of each for each document")
+    are_lists = isinstance(scored, list) and isinstance(judged, list)
+    if are_lists and len(scored) != len(judged):
+        counts = f"{len(scored)} predictions and {len(judged)} references"
+        raise ValueError(f"query {query}: {counts}; give one of each for each document")
 
 
 def _mappings(queries: Mapping[str, Any]) -> Mappings:
     """Return the values of documents by query and document; in a list they are called d1, d2."""
     mappings: Mappings = {}
     for query, documents in queries.items():
-        if isinstance(documents, Sequence) and not isinstance(documents, str):
-            named_by_place = {f"d{place}": value for place, value in enumerate(documents, 1)}
-            mappings[query] = _without_none(named_by_place)
-        elif isinstance(documents, dict):
-            mappings[query] = _without_none(documents)
+        if isinstance(documents, dict):
+            values = [(str(document), value) for document, value in documents.items()]
+        elif isinstance(documents, (list, tuple)):
+            values = [(f"d{place}", value) for place, value in enumerate(documents, 1)]
         else:
             raise ValueError(f"query {query}: must be a list or a mapping; got {documents!r:.40}")
+        mappings[query] = {document: value for document, value in values if value is not None}
     return mappings
-
-
-def _without_none(documents: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(document): value for document, value in documents.items() if value is not None}
 
 
 def _weights(weights: Any, queries: Sequence[str]) -> dict[str, float] | None:

@@ -3,10 +3,13 @@
 import re
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import evaluate
 
+Options = Mapping[str, Any]  # of `compute`
 ROOT = Path(__file__).resolve().parent.parent
 
 

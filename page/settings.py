@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .metric import tables
+from .metric import Options, tables
 
 CONVENTIONS = tables.CONVENTIONS
 LONGEST_CUTOFF = 100_000
@@ -65,6 +65,8 @@ WORDS = {  # of a choice on the page, if they are not its name
     ("score_order", "descending"): "the highest score",
     ("score_order", "ascending"): "the lowest score",
 }
+Names = Mapping[str, str]  # of arguments, as messages say them
+NO_NAMES: Names = {}
 SIDES = {"predictions": "run", "references": "judgments"}  # the names of both sides in files
 IN_PYTHON = "in Python: {}"  # of what the page has no control for
 CALLED = {  # how the page says what messages name as Python does; "" leaves it out
@@ -133,18 +135,18 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     return {name: word}
 
 
-def words_of(convention: str) -> dict[str, str]:
-    """Return the words for the options that a convention sets."""
-    words = {}
-    for name, value in CONVENTIONS[convention].options.items():
-        words[name] = f"{value:g}" if isinstance(value, float) else value
-    return words
-
-
 def said(name: str, word: str) -> str:
     """Return a word as the page writes it."""
     text: str = WORDS.get((name, word), word)
     return text
+
+
+class Offer(NamedTuple):
+    """What a press does about a problem: another word of an option, or another convention."""
+
+    option: str
+    word: str
+    text: str
 
 
 class Settings(NamedTuple):
@@ -154,20 +156,28 @@ class Settings(NamedTuple):
     convention: str = "sklearn"
     chosen: Mapping[str, str] = {}
 
-    @classmethod
-    def of(cls, k: str, convention: str, words: Mapping[str, str]) -> "Settings":
-        """Return settings, without the words that the convention has anyway."""
-        usual = {**words_of(convention), **OTHERS}
-        chosen = {name: word for name, word in words.items() if word != usual[name]}
-        return cls(k, convention, chosen)
+    @property
+    def usual(self) -> dict[str, str]:
+        """The words of all options if the reader has chosen none."""
+        words = {}
+        for name, value in CONVENTIONS[self.convention].options.items():
+            words[name] = f"{value:g}" if isinstance(value, float) else value
+        return {**words, **OTHERS}
 
     def word(self, name: str) -> str:
         """Return the word of an option."""
-        return {**words_of(self.convention), **OTHERS, **self.chosen}[name]
+        return {**self.usual, **self.chosen}[name]
 
     def with_word(self, name: str, word: str) -> "Settings":
-        """Return the settings with another word of an option."""
-        return Settings.of(self.k, self.convention, {**self.chosen, name: word})
+        """Return the settings with another word of an option, or with another convention."""
+        if name == "convention":
+            return Settings(self.k, word)
+        if name == "k":
+            return self._replace(k=word.strip())
+        chosen = {**self.chosen, name: word}
+        if word == self.usual[name]:
+            del chosen[name]
+        return self._replace(chosen=chosen)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -218,15 +228,22 @@ class Settings(NamedTuple):
         tables.Options.parse(**{**options, "k": [self.cutoff]})
 
 
-def labels_of(options: Mapping[str, Any]) -> Any:
+def labels_of(options: Options) -> Any:
     """Return the labels that relevances are, with their gains; None if relevances are numbers."""
     return tables.Options.parse(gain=options.get("gain")).labels
 
 
-def gains_by_label(options: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return the gain of each label; nothing if relevances are numbers."""
+def label_names(options: Options) -> list[str]:
+    """Return the labels that a relevance may be, the lowest gain first; none if it is a number."""
     labels = labels_of(options)
-    return dict(labels.gains) if labels else {}
+    if labels is None:
+        return []
+    return [f"{label}" for label, _ in sorted(labels.gains, key=lambda pair: pair[1])]
+
+
+def is_lowest_first(options: Options) -> bool:
+    """Return whether the lowest score is best."""
+    return bool(options["score_order"] == "ascending")
 
 
 def snippet(inputs: Mapping[str, Any], settings: Settings) -> str:
@@ -243,7 +260,7 @@ def _python(value: Any) -> str:
     return repr(value)
 
 
-def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
+def in_words(message: Any, names: Names = NO_NAMES) -> str:
     """Return an error or a note of the metric in the words of the page, with these names."""
 
     def words(text: str, name: str, *values: Any) -> str:

@@ -40,8 +40,10 @@ def test_an_address_brings_back_the_ranking(rows: Any, data: st.DataObject) -> N
 def test_an_address_brings_back_the_options_and_the_name_of_the_convention(
     convention: str, at: int
 ) -> None:
-    words = {name: choices[at % len(choices)] for name, choices in CHOICES.items()}
-    for settings in (Settings.of("1,3", convention, words), Settings("10", convention)):
+    chosen = Settings("1,3", convention)
+    for name, choices in CHOICES.items():
+        chosen = chosen.with_word(name, choices[at % len(choices)])
+    for settings in (chosen, Settings("10", convention)):
         assert read(Address(settings=settings).query()) == (Address(settings=settings), [])
         changed = settings.with_word("log_base", "10")
         assert read(Address(settings=changed).query())[0].settings.options["log_base"] == 10

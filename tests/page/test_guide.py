@@ -19,12 +19,12 @@ from page.guide import (
 from page.ranking import ranking_of
 from page.settings import CONVENTIONS, Settings
 
-USUAL = Settings().options
+USUAL = Settings().drawn
 WORDS = 45  # of a step at most
 
 
 def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
-    value: float = ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), k=10, **options)["nDCG@10"]
+    value: float = ndcg.compute(**ranking_of(rows, USUAL).sides, k=10, **options)["nDCG@10"]
     return value
 
 
@@ -43,9 +43,9 @@ def doubled(rows: list[list[str]]) -> list[list[str]]:
 def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
     gain, discount, ideal, ties, missing, last, _ = (step.rows for step in STEPS.values())
     retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
-    tied = ranking_of(ties, USUAL).by_id(USUAL)
+    tied = ranking_of(ties, USUAL).by_id
     by_library = list(ndcg.explain(**tied, k=10).scores.values())
-    report = ndcg.report(**ranking_of(ideal, USUAL).given(USUAL), k=10)
+    report = ndcg.report(**ranking_of(ideal, USUAL).sides, k=10)
     scores = {
         "gain": [scored(ndcg, doubled(gain))],
         "discount": [
@@ -84,7 +84,7 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
     # twice the gain doubles the sum of this order, and that of the best
     sums = [
-        ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), measures=["DCG", "IDCG"])
+        ndcg.compute(**ranking_of(rows, USUAL).sides, measures=["DCG", "IDCG"])
         for rows in (gain, doubled(gain))
     ]
     assert sums[1] == {name: pytest.approx(2 * value) for name, value in sums[0].items()}
