@@ -3,16 +3,16 @@
 import csv
 import io
 import urllib.parse
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
-from .guide import STEPS, begun_rows, query_of_documents
+from .guide import LESSONS, begun_rows, query_of_documents
 from .html import is_number, sentence
 from .metric import tables
-from .paste import pasted_rows
+from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
 from .settings import CHOICES, CONVENTIONS, Settings, in_words
 
@@ -55,8 +55,7 @@ class Address(NamedTuple):
     step: str = ""
     guess: str = ""
     rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
-    order: tuple[int, ...] | None = None  # the places of the ranked documents; None: by score
-    moved: frozenset[int] = frozenset()
+    order: str = ""  # of a reader, such as "3,1*,2"; empty: by score
     got: str = ""  # the score of a paper
     chosen: Mapping[str, str] = {}  # the files, and what is looked at, of runs
 
@@ -68,9 +67,9 @@ class Address(NamedTuple):
         return self.chosen.get("run", "")
 
     @property
-    def is_of_example(self) -> bool:
-        """Whether the documents are those of the example, in whatever order."""
-        return bool(query_of_documents(row[0] for row in self.shown_rows))
+    def search(self) -> str:
+        """The search of the example, if all documents are its, in whatever order."""
+        return query_of_documents(row[0] for row in self.shown_rows)
 
     @property
     def shown_rows(self) -> Sequence[Row]:
@@ -80,7 +79,10 @@ class Address(NamedTuple):
     def ranking(self) -> Ranking:
         """Return the ranking that is shown."""
         ranking = ranking_of(self.shown_rows, self.settings.drawn)
-        return replace(ranking, order=self.order, moved=self.moved)
+        if not self.order:
+            return ranking
+        order, moved = order_of(len(ranking.documents), self.order)
+        return replace(ranking, order=order, moved=moved)
 
     def query(self, **changes: Any) -> str:
         """Return the address, after its ?, with some changes."""
@@ -126,8 +128,10 @@ class Address(NamedTuple):
     def _parameters(self) -> dict[str, str]:
         settings = self.settings
         parameters = {"tab": self.place, "step": self.step, "guess": self.guess}
-        parameters |= self._ranking_parameters()
-        parameters |= {"k": settings.k, "convention": settings.convention, **settings.chosen}
+        if self.rows:
+            parameters |= column_parameters(self.rows)
+        parameters |= {"order": self.order, "k": settings.k, "convention": settings.convention}
+        parameters |= settings.chosen
         parameters |= {"got": self.got, **self.chosen}
         # defaults are left out, so that the plain address is that of the start
         usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
@@ -136,15 +140,6 @@ class Address(NamedTuple):
             if text and text != usual.get(name):
                 shown[name] = text
         return shown
-
-    def _ranking_parameters(self) -> dict[str, str]:
-        """Return what differs from the ranking that the step begins with."""
-        parameters: dict[str, str] = {}
-        if self.rows:
-            parameters |= column_parameters(self.rows)
-        if self.order is not None:
-            parameters["order"] = order_text(self.order, self.moved)
-        return parameters
 
 
 def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
@@ -158,22 +153,6 @@ def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
     if scores != usual_scores:
         parameters["scores"] = csv_text(scores)
     return parameters
-
-
-def usual_columns(size: int) -> tuple[list[str], list[str]]:
-    """Return the names and the scores of documents that need not be in an address."""
-    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
-
-
-def order_text(order: Sequence[int], moved: Collection[int]) -> str:
-    """Return an order as it is in an address, such as "3,1*,2"."""
-    parts = []
-    for place in order:
-        part = f"{place + 1}"
-        if place in moved:
-            part += "*"
-        parts.append(part)
-    return ",".join(parts) or NOTHING
 
 
 def csv_text(cells: Iterable[str]) -> str:
@@ -190,8 +169,8 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
     """
     reader = _Reader(parameters)
     place = reader.choice("tab", "understand", PLACES)
-    step = reader.choice("step", "", STEPS)
-    choices = STEPS[step].choices if step in STEPS else ()
+    step = reader.choice("step", "", LESSONS)
+    choices = LESSONS[step].choices if step in LESSONS else ()
     settings = reader.settings()
     address = Address(place, settings, step, reader.choice("guess", "", choices))
     # whether the files have what is chosen is seen in Compare, which reads them
@@ -245,7 +224,7 @@ class _Reader:
             settings = self.read(name, settings, partial(with_word, settings, name))
         return settings
 
-    def ranking(self, address: Address) -> Address:
+    def ranking(self, address: Address) -> Any:
         """Return the address with its ranking; a faulty one is that of the step."""
         name, rows = "rel", self._rows()
         if self.parameters.get("paste", "").strip():
@@ -258,14 +237,12 @@ class _Reader:
             # an order in the address would be that of the ranking before
             return address._replace(step="", guess="")
         try:
-            size = len(address.ranking().documents)
+            address.ranking()
         except ValueError as problem:  # such as relevances without a gain
             self.note("gain", problem)
             usual = Settings(address.settings.k, address.settings.convention)
             address = address._replace(settings=usual, rows=())
-            size = len(address.ranking().documents)
-        order, moved = self.read("order", (None, frozenset()), partial(order_of, size))
-        return address._replace(order=order, moved=moved)
+        return self.read("order", address, partial(ordered, address))
 
     def _with_rows(self, address: Address, name: str, rows: tuple[Row, ...]) -> Address:
         """Return the address with the rows of a part, unless they are no ranking."""
@@ -283,10 +260,9 @@ class _Reader:
     def _rows(self) -> tuple[Row, ...]:
         """Return the rows of relevance, ids and scores."""
         relevance = self.read("rel", [], cells_of)
-        columns = []
-        for name, usual in zip(("ids", "scores"), usual_columns(len(relevance)), strict=True):
-            columns.append(self.read(name, usual, partial(cells_beside, relevance)))
-        ids, scores = columns
+        ids, scores = usual_columns(len(relevance))
+        beside = partial(cells_beside, relevance)
+        ids, scores = self.read("ids", ids, beside), self.read("scores", scores, beside)
         return tuple(zip(ids, relevance, scores, strict=True))
 
     def unknown(self) -> list[Note]:
@@ -363,6 +339,13 @@ def graded(address: Address, text: str) -> Address:
         number, _, relevance = part.partition(":")
         rows[place_of(len(rows), number)][1] = relevance
     changed = address._replace(rows=tuple(map(tuple, rows)))
+    changed.ranking()
+    return changed
+
+
+def ordered(address: Address, text: str) -> Address:
+    """Return an address with another order, after a check."""
+    changed = address._replace(order=text)
     changed.ranking()
     return changed
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from .address import RANKING, Address, Note, csv_text
 from .explanation import libraries
-from .guide import OF_RUN, OPENING, READERS, SOLVED, STEPS, asked, query_of_documents
+from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson, asked
 from .html import csv_address, number, number_or, render
 from .metric import ndcg
 from .picture import SHOWS, Axis, Drawing, Line, drawn, folded, lines_between
@@ -26,12 +26,10 @@ class Thread(NamedTuple):
 
     title: str
     text: str
-    links: tuple[tuple[str, str], ...]  # texts and addresses, and so are the choices
+    links: tuple[tuple[str, str], ...]  # texts and addresses
     place: str = ""  # such as "Lesson 2 of 7"
-    guess: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
-    verdict: str = ""
-    answer: str = ""
+    lesson: Lesson | None = None
+    verdict: str = ""  # on the guess, if there is one
 
 
 class Score(NamedTuple):
@@ -159,11 +157,11 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
         lines = []  # since its documents are none of the ranking
     if cut is not None and cut >= max(len(left), len(right)):
         cut = None
-    is_readers = not address.is_of_example
+    is_readers = not address.search
     is_hidden = asked(address.step, address.guess).hides_score
     return Figure(
         Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
-        query_of_documents(document.name for document in ranking.documents),
+        address.search,
         left,
         right,
         lines,
@@ -205,7 +203,7 @@ def thread_of(address: Address, score: Score) -> Thread:
     if address.run:
         back = ("Back to the comparison", address.comparison)
         return Thread(f"{address.run} on {address.chosen['query']}", OF_RUN, (back,))
-    if not address.is_of_example:
+    if not address.search:
         example = ("Back to the example", Address(settings=address.settings).link())
         return Thread("Your ranking", READERS, (example,))
     if address.step:
@@ -219,36 +217,22 @@ def thread_of(address: Address, score: Score) -> Thread:
 
 def thread_of_step(address: Address) -> Thread:
     """Return what is said at a step; without a guess, nothing that answers it."""
-    step, names = STEPS[address.step], list(STEPS)
-    lesson = names.index(address.step) + 1
-    before = ["", *names][lesson - 1]
-    onward = ("To the start", Address().link())
-    if lesson < len(names):
-        after = names[lesson]
-        onward = (f"Next: {STEPS[after].title}", Address(step=after).link())
-    right = step.choices[0]
-    verdict, answer = "", ""
+    lesson, names = LESSONS[address.step], ["", *LESSONS, ""]
+    place = names.index(address.step)
+    before, after = names[place - 1], names[place + 1]
+    verdict, goes_on = "", "Skip to"
     if address.guess:
-        verdict, answer = "Right.", step.answer
+        verdict, goes_on = "Right.", "Next:"
+    right = lesson.choices[0]
     if address.guess not in ("", right):
-        verdict = f"Not quite: {_within_sentence(right)}."
-    return Thread(
-        step.title,
-        step.text,
-        (("Back", Address(step=before).link()), onward),
-        f"Lesson {lesson} of {len(names)}, with a list of its own",
-        step.guess,
-        # by alphabet, so that the place does not give the right answer away
-        tuple((choice, address.link(guess=choice)) for choice in sorted(step.choices)),
-        verdict,
-        answer,
-    )
-
-
-def _within_sentence(choice: str) -> str:
-    if choice.startswith("nDCG"):
-        return choice
-    return f"{choice[0].lower()}{choice[1:]}"
+        within = right[0].lower() + right[1:]
+        verdict = f"Not quite: {within}."
+    onward = "To the start"
+    if after:
+        onward = f"{goes_on} {LESSONS[after].title}"
+    links = (("Back", Address(step=before).link()), (onward, Address(step=after).link()))
+    of_all = f"Lesson {place} of {len(LESSONS)}, with a list of its own"
+    return Thread(lesson.title, lesson.text, links, of_all, lesson, verdict)
 
 
 def scores_by_word(address: Address, ranking: Ranking) -> dict[tuple[str, str], str]:
