@@ -22,7 +22,7 @@ from .explanation import explanation_of
 from .files import run_names
 from .metric import Options, ndcg, tables
 from .reading import Mappings, check_size, read_upload
-from .results import RUNS, compare_runs, report_on
+from .results import RUNS, compare_runs
 from .settings import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, cutoffs_of, option_of
 
 Handler = Callable[..., Any]
@@ -52,6 +52,10 @@ ORDER = (
     "log_base",
     "discount",
     "ideal",
+    "missing",
+    "score_dtype",
+    "score_order",
+    "duplicates",
 )
 OTHERS = {  # types and defaults of the options that are more or less than their words
     "gain": (Literal["", *CHOICES["gain"]] | str | dict[str, float], ""),
@@ -68,7 +72,7 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),
     }
-    for name in (*ORDER, "missing", "score_dtype", "score_order", "duplicates"):
+    for name in ORDER:
         option = tables.OPTIONS[name]
         kind, default = OTHERS.get(name, (Literal["", *option.words], ""))
         words = "; ".join(f"{word}: {about}" for word, about in option.words.items())
@@ -179,9 +183,7 @@ def score(
 
 def score_run(run: str, qrels: str, options: Options, per_query: bool) -> dict[str, Any]:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
-    judgments = read_sent("qrels", qrels, "judgments", options)
-    report = report_on(read_sent("run", run, "run", options), judgments, options)
-    return _answer(report, per_query)
+    return _answer(ndcg.report(**_sides(run, qrels, options), **options), per_query)
 
 
 def compare(runs: Runs, qrels: str, options: Options, per_query: bool) -> dict[str, Any]:
@@ -204,9 +206,13 @@ def explain(
     It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of
     labels; all others are searched.
     """
+    return _answer(explanation_of(_sides(run, qrels, options), got, options), per_query)
+
+
+def _sides(run: str, qrels: str, options: Options) -> dict[str, Any]:
+    """Read a run and its judgments."""
     judgments = read_sent("qrels", qrels, "judgments", options)
-    sides = {"predictions": read_sent("run", run, "run", options), "references": judgments}
-    return _answer(explanation_of(sides, got, options), per_query)
+    return {"predictions": read_sent("run", run, "run", options), "references": judgments}
 
 
 def name_runs(runs: Any) -> dict[str, Any]:

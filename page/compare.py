@@ -20,6 +20,7 @@ from .standings import (
     chosen_of,
     listed,
     missing_remarks,
+    order_remarks,
     rows_of,
     tie_remarks,
 )
@@ -130,7 +131,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     """Return what may be wrong with the files or with what they seem to show."""
     there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
     notes = itertools.chain(*(report.notes for report in results.reports))
-    remarks = []
+    remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
         if any(word in note for word in SERIOUS):
             remarks.append(Remark(in_words(note, SIDES)))

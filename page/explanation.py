@@ -111,7 +111,7 @@ def explanation_of(sides: Mapping[str, Any], got: Any, options: Options) -> Any:
     # what no convention sets is part of the question; its usual values go without saying
     known = {}
     for name, word in OTHERS.items():
-        usual = option_of(name, word)[name]
+        usual = option_of(name, word).get(name)
         if options.get(name, usual) != usual:
             known[name] = options[name]
     if labels_of(options) is not None:

@@ -35,6 +35,7 @@ ROLES = ("judgments", "run", "groups", "batch")
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 LONG_BEGINNING = 16  # characters of names
+WORD = re.compile(r"[^\W\d_]")
 OFFERS = {  # against an error that names an option
     "score_order": Offer("score_order", "ascending", "Rank the lowest first"),
     "duplicates": Offer("duplicates", "best", "Count each document once"),
@@ -262,7 +263,9 @@ def possible_roles(path: str) -> list[str]:
     possible = []
     if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
         possible.append("judgments")
-    if _can_be_read("run", lambda: read_upload(path, "run", {"duplicates": "best"})):
+    # an order that is said, so that the metric warns of none
+    options = {"duplicates": "best", "score_order": "descending"}
+    if _can_be_read("run", lambda: read_upload(path, "run", options)):
         possible.append("run")
     # any two columns can be groups, so other roles go first
     if not possible and _can_be_read("groups", lambda: read_groups(path)):
@@ -313,10 +316,10 @@ def common_beginning(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     fitting = ""
-    begins = [names[0][: mark.end()] for mark in re.finditer(r"[-_. ]", names[0])]
-    for begin in begins:
+    for mark in re.finditer(r"[-_. ]", names[0]):
+        begin = names[0][: mark.end()]
         is_common = all(name.startswith(begin) for name in names)
-        leaves_words = all(re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+        leaves_words = all(WORD.search(name, mark.end()) for name in names)
         if len(begin) >= LONG_BEGINNING and is_common and leaves_words:
             fitting = begin
     return fitting

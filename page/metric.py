@@ -3,7 +3,9 @@
 import re
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,34 @@ def metric_file(folder: Path) -> Path:
     return files[0]
 
 
+KEPT: ContextVar[list[Any] | None] = ContextVar("KEPT", default=None)
+SHOW = warnings.showwarning
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[Any]]:
+    """Keep what the metric warns of for the page.
+
+    `warnings.catch_warnings` would also catch what it warns of in other threads.
+    """
+    warnings.showwarning = _keep_or_show
+    kept: list[Any] = []
+    token = KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        KEPT.reset(token)
+
+
+def _keep_or_show(message: Any, *place: Any, **more: Any) -> None:
+    kept = KEPT.get()
+    if kept is None:
+        SHOW(message, *place, **more)
+    else:
+        kept.append(message.args[0])
+
+
+warnings.filterwarnings("always", category=UserWarning, module="page")
 warnings.filterwarnings(
     "ignore", ".*no document was both retrieved and judged", UserWarning
 )  # a note on the page

@@ -14,7 +14,7 @@ import numpy as np
 from .html import short, span
 from .metric import Options, ndcg, tables
 from .paste import with_point
-from .settings import LABELS, WORDS, is_lowest_first, labels_of
+from .settings import LABELS, is_lowest_first, labels_of, said
 
 MOST_DOCUMENTS = 500
 LARGEST = 1e100  # sums of more would not be finite
@@ -302,7 +302,7 @@ def _without_repeats(documents: Iterable[Document], options: Options) -> tuple[D
         if before is document:
             continue
         if options["duplicates"] != "best":
-            best = f"set {LABELS['duplicates']} to {WORDS['duplicates', 'best']}"
+            best = f"set {LABELS['duplicates']} to {said('duplicates', 'best')}"
             raise ValueError(f"document {name!r} is listed twice; name each once, or {best}")
         if document.relevance != before.relevance:
             raise ValueError(f"document {name!r} has two relevances; give it one")

@@ -11,12 +11,13 @@ import numpy as np
 from .address import Address, read_address
 from .files import Contents, File, are_samples, contents_of, offer_of
 from .html import sentence
-from .metric import Options, ndcg
+from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
 from .settings import CONVENTIONS, SIDES, Offer, in_words, labels_of
 
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
+Scores = Mapping[str, Mapping[str, Any]]  # by run and measure
 CHOSEN = ("files", "judgments", "groups", "columns")  # what results depend on, beside settings
 
 
@@ -35,6 +36,7 @@ class Results(NamedTuple):
     audit: Mapping[str, tuple[int, int, int]] = {}
     by_trec_eval: Mapping[str, Mapping[str, float]] = {}
     same: Mapping[str, str] = {}  # the first of several equal runs, by the name of another one
+    warnings: Sequence[Any] = ()  # of the metric
 
 
 def results_of(address: Address) -> Results:
@@ -54,6 +56,11 @@ def key_of(address: Address) -> str:
 @lru_cache(maxsize=4)  # for choices within the results
 def _results_at(query: str) -> Results:
     address, _ = read_address(dict(urllib.parse.parse_qsl(query)))
+    with kept_warnings() as warned:
+        return _results_of(address)._replace(warnings=warned)
+
+
+def _results_of(address: Address) -> Results:
     contents = contents_of(address)
     _leave_out_runs_of_other_queries(contents)
     obstacle = _obstacle(contents)
@@ -105,12 +112,15 @@ def _measured(contents: Contents, options: Options) -> Results:
     if contents.groups is not None:
         by = {query: contents.groups.get(query) for query in judgments}
     in_groups = {**options, "by": by, "sample_weight": contents.weights}
+    reports: list[Any] = []
     # a single query cannot be tested
     if len(runs) > 1 and len(judgments) > 1:
         comparison = compare_runs(runs, judgments, in_groups)
-        reports, scores, pairs = [comparison], comparison.scores, comparison.pairs
+        reports.append(comparison)
+        scores, pairs = comparison.scores, comparison.pairs
     else:
-        reports = [report_on(run, judgments, in_groups) for run in runs.values()]
+        for run in runs.values():
+            reports.append(ndcg.report(predictions=run, references=judgments, **in_groups))
         scores = {name: report.scores for name, report in zip(runs, reports, strict=True)}
         pairs = ()
     values = {}
@@ -142,7 +152,7 @@ def _measured(contents: Contents, options: Options) -> Results:
 
 
 def scores_by_trec_eval(
-    contents: Contents, options: Options, scores: Mapping[str, Mapping[str, Any]]
+    contents: Contents, options: Options, scores: Scores
 ) -> dict[str, dict[str, float]]:
     """Return the scores by trec_eval of the runs in which the order of tied documents matters."""
     # trec_eval reads numbers
@@ -157,11 +167,6 @@ def scores_by_trec_eval(
                 predictions=run, references=contents.judgments, **options
             )
     return by_trec_eval
-
-
-def report_on(run: Mappings, judgments: Mappings, options: Options) -> Any:
-    """Return the report on a run."""
-    return ndcg.report(predictions=run, references=judgments, **options)
 
 
 def compare_runs(runs: Mapping[str, Mappings], judgments: Mappings, options: Options) -> Any:

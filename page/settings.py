@@ -25,7 +25,7 @@ OTHERS = {
     "log_base": "2",
     "duplicates": "raise",
     "judged_only": "false",
-    "score_order": "descending",
+    "score_order": "",  # not said, so that the metric warns of scores that seem to be distances
 }
 LABELS = {
     "gain": "Gain",
@@ -41,29 +41,34 @@ LABELS = {
     "score_order": "Ranked first",
 }
 WORDS = {  # of a choice on the page, if they are not its name
-    ("ideal", "judged"): "all judged",
-    ("ideal", "truncated"): "as many as retrieved",
-    ("ideal", "retrieved"): "only retrieved",
-    ("ideal", "full"): "all of the highest gain",
-    ("score_dtype", "given"): "as given",
-    ("score_dtype", "float32"): "as 32-bit floats",
-    ("ties", "average"): "averaged",
-    ("ties", "first"): "first comes first",
-    ("ties", "last"): "last comes first",
-    ("ties", "best"): "at their best",
-    ("ties", "worst"): "at their worst",
-    ("ties", "docid"): "by id",
-    ("zero_division", "nan"): tables.empty_text(math.nan),
-    ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
-    ("negative_relevance", "raise"): "reject",
-    ("missing", "skip"): "skipped",
-    ("missing", "empty"): "nothing retrieved",
-    ("duplicates", "raise"): "reject",
-    ("duplicates", "best"): "at the best rank",
-    ("judged_only", "false"): "gain 0",
-    ("judged_only", "true"): "removed",
-    ("score_order", "descending"): "the highest score",
-    ("score_order", "ascending"): "the lowest score",
+    "ideal": {
+        "judged": "all judged",
+        "truncated": "as many as retrieved",
+        "retrieved": "only retrieved",
+        "full": "all of the highest gain",
+    },
+    "score_dtype": {"given": "as given", "float32": "as 32-bit floats"},
+    "ties": {
+        "average": "averaged",
+        "first": "first comes first",
+        "last": "last comes first",
+        "best": "at their best",
+        "worst": "at their worst",
+        "docid": "by id",
+    },
+    "zero_division": {
+        "nan": tables.empty_text(math.nan),
+        "perfect_if_empty": tables.empty_text("perfect_if_empty"),
+    },
+    "negative_relevance": {"raise": "reject"},
+    "missing": {"skip": "skipped", "empty": "nothing retrieved"},
+    "duplicates": {"raise": "reject", "best": "at the best rank"},
+    "judged_only": {"false": "gain 0", "true": "removed"},
+    "score_order": {
+        "": "the highest score",
+        "descending": "the highest score",
+        "ascending": "the lowest score",
+    },
 }
 Names = Mapping[str, str]  # of arguments, as messages say them
 NO_NAMES: Names = {}
@@ -122,7 +127,9 @@ def _cutoff(text: str) -> int | None:
 
 
 def option_of(name: str, word: str) -> dict[str, Any]:
-    """Return the option of `compute` for a word of the page."""
+    """Return the option of `compute` for a word of the page; nothing if it is not said."""
+    if not word:
+        return {}
     if name == "judged_only":
         return {name: word == "true"}
     if name in ("log_base", "zero_division") and word != "perfect_if_empty":
@@ -137,7 +144,7 @@ def option_of(name: str, word: str) -> dict[str, Any]:
 
 def said(name: str, word: str) -> str:
     """Return a word as the page writes it."""
-    text: str = WORDS.get((name, word), word)
+    text: str = WORDS.get(name, {}).get(word, word)
     return text
 
 
@@ -183,8 +190,8 @@ class Settings(NamedTuple):
     def options(self) -> dict[str, Any]:
         """The options of `compute`."""
         options: dict[str, Any] = {"k": cutoffs_of(self.k)}
-        for name in (*CHOICES, "log_base"):
-            options |= option_of(name, self.word(name))
+        for name, word in {**self.usual, **self.chosen}.items():
+            options |= option_of(name, word)
         return options
 
     @property
@@ -206,12 +213,11 @@ class Settings(NamedTuple):
     @property
     def python(self) -> dict[str, Any]:
         """The arguments of `compute` that are not its defaults."""
-        cutoffs = cutoffs_of(self.k)
-        arguments: dict[str, Any] = {}
-        if len(cutoffs) > 1:
-            arguments["k"] = cutoffs
-        elif cutoffs != [None]:
-            arguments["k"] = cutoffs[0]
+        arguments: dict[str, Any] = {"k": cutoffs_of(self.k)}
+        if len(arguments["k"]) == 1:
+            (arguments["k"],) = arguments["k"]
+        if arguments["k"] is None:
+            del arguments["k"]
         if self.convention != "sklearn":
             arguments["convention"] = self.convention
         for name, word in self.chosen.items():
@@ -220,12 +226,12 @@ class Settings(NamedTuple):
 
     def check(self) -> None:
         """Raise an error for settings that no ranking can be scored by."""
-        options = self.options
-        if options["ideal"] == "full" and None in options["k"]:
+        options = self.drawn
+        if options["ideal"] == "full" and options["k"] == [None]:
             raise ValueError(
                 "the full ideal has as many documents as there are ranks, so k must be a number"
             )
-        tables.Options.parse(**{**options, "k": [self.cutoff]})
+        tables.Options.parse(**options)
 
 
 def labels_of(options: Options) -> Any:
@@ -243,7 +249,7 @@ def label_names(options: Options) -> list[str]:
 
 def is_lowest_first(options: Options) -> bool:
     """Return whether the lowest score is best."""
-    return bool(options["score_order"] == "ascending")
+    return bool(options.get("score_order") == "ascending")
 
 
 def snippet(inputs: Mapping[str, Any], settings: Settings) -> str:

@@ -16,6 +16,7 @@ from .address import Address, Note, read_address
 from .docs import file_of, html_of
 from .files import MOST_FILES, TOGETHER, keep
 from .html import STATIC, render, sentence
+from .metric import kept_warnings
 from .reading import LIMITS
 from .settings import in_words
 
@@ -53,7 +54,9 @@ def show_place(request: Request) -> HTMLResponse:
 def _page(request: Request, address: Address, notes: list[Note], status: int = 200) -> HTMLResponse:
     shown = _shown(request)
     try:
-        return HTMLResponse(PLACES[address.place](address, notes, shown), status)
+        # what the metric warns of is for the visitor, not for the server's log
+        with kept_warnings():
+            return HTMLResponse(PLACES[address.place](address, notes, shown), status)
     except (ValueError, OverflowError) as problem:  # of values that no check foresees
         notes.append(Note(sentence(f"This cannot be shown: {in_words(problem)}")))
     return HTMLResponse(PLACES[address.place](Address(place=address.place), notes, shown), status)

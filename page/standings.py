@@ -2,18 +2,24 @@
 
 import itertools
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .files import OFFERS
 from .html import number, sentence, signed, some, span
 from .metric import tables
 from .picture import Axis
-from .settings import Offer
+from .results import Results, Scores
+from .settings import Offer, in_words, said
 
+ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
+ARGUMENT = re.compile(r"^(?:systems\[.(.*?).\]|predictions)(?=: )")  # that holds a run
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 NAMED = 3  # runs or queries in a sentence
+Choice = Mapping[str, str]  # of the reader: a measure, runs, ...
 
 
 class Standing(NamedTuple):
@@ -26,14 +32,9 @@ class Standing(NamedTuple):
     other: str  # the run that is compared with the base; empty if there is one run
 
     @classmethod
-    def of(
-        cls,
-        scores: Mapping[str, Mapping[str, Any]],
-        pairs: Iterable[Any],
-        choice: Mapping[str, str],
-    ) -> "Standing":
+    def of(cls, scores: Scores, pairs: Iterable[Any], choice: Choice) -> "Standing":
         """Return the runs in the chosen measure; what is not chosen is the first or the best."""
-        measure = chosen_of(choice, "measure", list(next(iter(scores.values()))))
+        measure = chosen_of(choice, "measure", next(iter(scores.values())))
         best_first = sorted(scores, key=lambda run: -scores[run][measure].value)
         base = chosen_of(choice, "base", best_first)
         other = chosen_of(choice, "other", [run for run in best_first if run != base])
@@ -42,8 +43,7 @@ class Standing(NamedTuple):
             if pair.measure == measure:
                 by_name[pair.system, pair.other] = pair
                 by_name[pair.other, pair.system] = pair.turned()
-        by_run = {run: scores[run][measure] for run in best_first}
-        return cls(measure, by_run, by_name, base, other)
+        return cls(measure, {run: scores[run][measure] for run in best_first}, by_name, base, other)
 
     @property
     def queries(self) -> int:
@@ -70,9 +70,9 @@ class Standing(NamedTuple):
         if not self.pairs:
             return dict.fromkeys(runs, "")
         places = {}
-        for at, run in enumerate(runs):
-            first = 1 + sum(self.differ(run, better) for better in runs[:at])
-            last = len(runs) - sum(self.differ(run, worse) for worse in runs[at + 1 :])
+        for place, run in enumerate(runs):
+            first = 1 + sum(self.differ(run, better) for better in runs[:place])
+            last = len(runs) - sum(self.differ(run, worse) for worse in runs[place + 1 :])
             places[run] = span(first, last)
         return places
 
@@ -146,7 +146,7 @@ class Standing(NamedTuple):
         return " ".join([*sentences, by_chance])
 
 
-def chosen_of(choice: Mapping[str, str], name: str, values: Collection[str]) -> str:
+def chosen_of(choice: Choice, name: str, values: Collection[str]) -> str:
     """Return what is chosen of some values; else the first, or nothing if there are none."""
     if choice.get(name) in values:
         return choice[name]
@@ -167,7 +167,21 @@ class Remark(NamedTuple):
     """A warning, and what a press does about it."""
 
     text: str
-    offer: Offer | None = None
+    offers: tuple[Offer, ...] = ()
+
+
+def order_remarks(results: Results, base: str) -> list[Remark]:
+    """Return what the metric says of scores that seem to be distances, if nobody has said so."""
+    remarks = []
+    for warning in results.warnings:
+        text = ARGUMENT.sub(lambda match: match[1] or base, sentence(in_words(warning)))
+        for file in results.files:
+            text = text.replace(file.path, file.name)
+        offers = tuple(order for order in ORDERS if f'"{said(*order[:2])}"' in text)
+        # the metric warns of other things too, which no order mends
+        if ORDERS[-1] in offers:
+            remarks.append(Remark(text, offers))
+    return remarks
 
 
 def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[Remark]:
@@ -183,16 +197,15 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
         offer = Offer("missing", "empty", "Count them as 0")
         one_counts, they_count = "is skipped", "are skipped"
     (run, queries), *others = lacking.items()
+    text = f"{len(queries):,} queries are missing from {run} and {they_count}"
+    text = f"{text}: {some(queries, NAMED)}"
+    if len(queries) == 1:
+        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
     if others:
         counts = [f"{len(queries):,} from {run}" for run, queries in lacking.items()]
-        runs = f"{len(lacking)} runs and {they_count}: {listed(counts, 'runs')}"
-        text = f"Queries are missing from {runs}"
-    elif len(queries) == 1:
-        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
-    else:
-        missed = f"{run} and {they_count}: {some(queries, NAMED)}"
-        text = f"{len(queries):,} queries are missing from {missed}"
-    return [Remark(sentence(text), offer)]
+        text = f"Queries are missing from {len(lacking)} runs and {they_count}"
+        text = f"{text}: {listed(counts, 'runs')}"
+    return [Remark(sentence(text), (offer,))]
 
 
 def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
@@ -206,7 +219,7 @@ def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: st
         return []
     scores = listed(differing, "runs")
     text = f"The order of ties matters: trec_eval, which orders by id, has {measure} {scores}."
-    return [Remark(text, Offer("convention", "trec_eval", "Score as trec_eval does"))]
+    return [Remark(text, (Offer("convention", "trec_eval", "Score as trec_eval does"),))]
 
 
 def listed(names: Sequence[str], kind: str = "", most: int = NAMED + 1) -> str:

@@ -171,10 +171,10 @@ def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
 def test_missing_queries_are_named_and_can_be_skipped() -> None:
     (one,) = missing_remarks({"bm25": [], "dense": ["c"]}, "empty")
     assert one.text == "One query, c, is missing from dense and counts as 0."
-    assert one.offer == ("missing", "skip", "Compare only the queries that all runs have")
+    assert one.offers == (("missing", "skip", "Compare only the queries that all runs have"),)
     (several,) = missing_remarks({"run": [*"abcd"]}, "skip")
     skipped = "4 queries are missing from run and are skipped: a, b, c, …"
-    assert several == (skipped, ("missing", "empty", "Count them as 0"))
+    assert several == (skipped, (("missing", "empty", "Count them as 0"),))
     (of_all,) = missing_remarks({"bm25": [], "dense": ["c"], "none": [*"abcd"]}, "empty")
     assert (
         of_all.text
@@ -187,7 +187,7 @@ def test_ties_are_told_if_trec_eval_has_another_score() -> None:
     here = {"mine": SimpleNamespace(value=0.81546)}
     (found,) = tie_remarks(here, {"mine": 1.0}, "nDCG@10")
     assert found.text.endswith("has nDCG@10 1.000 instead of 0.815 for mine.")
-    assert found.offer == ("convention", "trec_eval", "Score as trec_eval does")
+    assert found.offers == (("convention", "trec_eval", "Score as trec_eval does"),)
     assert tie_remarks(here, {"mine": 0.8151}, "nDCG@10") == []
 
 
