@@ -42,6 +42,7 @@ SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides
 Numbers = list[list[float | None]]
 Relevances = list[list[float | str | None]]
 Runs = dict[str, str] | list[str]
+Answer = dict[str, Any]
 Reported = float | str | list[Any] | dict[str, Any]
 ORDER = (
     "gain",
@@ -156,7 +157,7 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
 
 def score(
     predictions: Numbers, references: Relevances, options: Options, per_query: bool
-) -> dict[str, Any]:
+) -> Answer:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
     The answer has the scores by name, such as "nDCG@10", and their "signature".
@@ -181,12 +182,12 @@ def score(
     return result
 
 
-def score_run(run: str, qrels: str, options: Options, per_query: bool) -> dict[str, Any]:
+def score_run(run: str, qrels: str, options: Options, per_query: bool) -> Answer:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
     return _answer(ndcg.report(**_sides(run, qrels, options), **options), per_query)
 
 
-def compare(runs: Runs, qrels: str, options: Options, per_query: bool) -> dict[str, Any]:
+def compare(runs: Runs, qrels: str, options: Options, per_query: bool) -> Answer:
     """Compare several runs with paired tests over the queries of the qrels.
 
     A judged query that is missing from a run counts as if nothing was retrieved, unless `missing`
@@ -198,9 +199,7 @@ def compare(runs: Runs, qrels: str, options: Options, per_query: bool) -> dict[s
     return _answer(compare_runs(read, judgments, options), per_query)
 
 
-def explain(
-    run: str, qrels: str, got: Reported, options: Options, per_query: bool
-) -> dict[str, Any]:
+def explain(run: str, qrels: str, got: Reported, options: Options, per_query: bool) -> Answer:
     """Find the library whose nDCG gives a score; else the combination of options, or a slip.
 
     It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of
@@ -253,9 +252,9 @@ def read_sent(name: str, sent: Any, role: str, options: Options) -> Mappings:
             raise tables.within(problem, name, instead_of=tables.place_of_file("text")) from None
 
 
-def _answer(report: Any, per_query: bool) -> dict[str, Any]:
+def _answer(report: Any, per_query: bool) -> Answer:
     """Return a report or a comparison in JSON types."""
-    answer: dict[str, Any] = report.to_dict()
+    answer: Answer = report.to_dict()
     if not per_query:
         answer.pop("queries", None)
     return answer

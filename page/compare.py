@@ -10,7 +10,7 @@ from .address import LONGEST, Address, Note, read_address
 from .explanation import Libraries, libraries
 from .files import are_samples, contents_of
 from .grid import Grid, Pair, Side, pair_of, ranking_in, sorts_of
-from .html import csv_address, number_or, render
+from .html import csv_address, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
 from .settings import CHOICES, SIDES, in_words
@@ -74,7 +74,6 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
         "measures": list(results.scores[standing.base]),
         "remarks": remarks_on(results, standing, address),
         "grid": grid,
-        "chosen": chosen_sentence(address, pair),
         "sorts": sorts,
         "pair": pair,
         "strips": strips_of(address, results, standing),
@@ -117,14 +116,6 @@ def _unknown(address: Address, name: str, values: Collection[str], there: str) -
     text = address.chosen.get(name, "")
     if text and text not in values:
         yield Note(f"The address has {name}={text[:40]}, but {there}.")
-
-
-def chosen_sentence(address: Address, pair: Pair) -> str:
-    """Return the scores of a query that the reader has chosen; empty if none is chosen."""
-    if not address.chosen.get("query") and not address.chosen.get("other"):
-        return ""
-    scores = [f"{number_or(side.value, 'skipped')} in {side.run}" for side in pair.sides]
-    return f"{pair.query} has {' and '.join(scores)}."
 
 
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:

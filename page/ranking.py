@@ -130,23 +130,19 @@ class Ranking:
     @cached_property
     def steps(self) -> list[Step]:
         """What the documents add, the ranked ones first, by their ranks."""
-        places: dict[Any, int] = {}
-        for place, document in enumerate(self.documents):
-            # the metric names a document of a list by its place
-            places[place] = places[document.name] = place
+        places = {document.name: place for place, document in enumerate(self.documents)}
+        # the metric leaves out what was neither retrieved nor judged
+        unlisted = dict(enumerate(self.documents))
         steps = []
         for row in ndcg.documents(**self.sides, **self.options).to_pylist():
-            place = places[row["document"]]
+            # the metric names a document of a list by its place
+            at = places.get(row["document"], row["document"])
             rank = ""
             if row["rank"] is not None:
                 rank = span(row["rank"], row["last_rank"])
-            document = self.documents[place]
-            steps.append(Step(place, document, rank, row["gain"], row["discount"]))
-        # the metric leaves out what was neither retrieved nor judged
-        listed = {step.at for step in steps}
-        for place, document in enumerate(self.documents):
-            if place not in listed:
-                steps.append(Step(place, document, "", 0.0, 0.0))
+            steps.append(Step(at, unlisted.pop(at), rank, row["gain"], row["discount"]))
+        for at, document in unlisted.items():
+            steps.append(Step(at, document, "", 0.0, 0.0))
         return steps
 
     @property

@@ -1,24 +1,25 @@
 """The place Understand: one ranking as a picture, beside it the steps, below it 28 libraries."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .address import RANKING, Address, Note, csv_text
 from .explanation import libraries
 from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson, asked
-from .html import csv_address, number, number_or, render
+from .html import csv_address, number, render
 from .metric import ndcg
 from .picture import SHOWS, Axis, Drawing, Line, drawn, folded, lines_between
 from .ranking import Ranking, Step
-from .settings import CHOICES, label_names, snippet
+from .settings import CHOICES, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
 LONG = 20  # documents that are drawn without a fold
 SHORT_NAME = 14  # letters of a run that fit above the scale of a narrow window
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
-NO_SCORE = "no score"
 
 
 class Thread(NamedTuple):
@@ -36,7 +37,7 @@ class Score(NamedTuple):
     """A score, where it stands, and what it is made of."""
 
     name: str
-    text: str
+    value: float  # nan if there is none
     others: dict[str, float]  # at other cutoffs
     dcg: float
     ideal: float
@@ -49,7 +50,6 @@ class Figure(NamedTuple):
     """A ranking beside its ideal order."""
 
     drawing: Drawing
-    query: str
     left: list[Step]
     right: list[Step]
     lines: list[Line]
@@ -59,7 +59,6 @@ class Figure(NamedTuple):
     cut: int | None  # the row after which nothing counts; None if every row counts
     shows_numbers: bool
     shows_scores: bool
-    has_tray: bool
 
     @property
     def rows(self) -> int:
@@ -82,7 +81,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         strips = [libraries("", ranking.by_id, address.got, settings)]
     scores = {}
     if not address.step or address.guess:
-        scores = scores_by_word(address, ranking)
+        scores = scores_by_word(settings, ranking)
     return render(
         "understand.html",
         **shown,
@@ -126,7 +125,7 @@ def score_of(address: Address, ranking: Ranking) -> Score:
     others = replace(ranking, options=address.settings.options).scores
     del others[name]
     dcg, ideal = sum(step.added for step in ranking.steps), ranking.ideal_sum
-    score = Score(name, number_or(value, NO_SCORE), others, dcg, ideal)
+    score = Score(name, value, others, dcg, ideal)
     # without a relevant document, all orders are alike
     if not ideal > 0:
         return score
@@ -161,7 +160,6 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
     is_hidden = asked(address.step, address.guess).hides_score
     return Figure(
         Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
-        address.search,
         left,
         right,
         lines,
@@ -171,7 +169,6 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
         cut,
         shows_numbers=(is_readers or bool(address.step)) and not is_hidden,
         shows_scores=is_readers or any(step.is_tied for step in left),
-        has_tray=bool(missed) or is_readers or address.step == "missing",
     )
 
 
@@ -235,17 +232,15 @@ def thread_of_step(address: Address) -> Thread:
     return Thread(lesson.title, lesson.text, links, of_all, lesson, verdict)
 
 
-def scores_by_word(address: Address, ranking: Ranking) -> dict[tuple[str, str], str]:
-    """Return the score of a ranking with every word of every option."""
+def scores_by_word(settings: Settings, ranking: Ranking) -> dict[tuple[str, str], float]:
+    """Return the score of a ranking with every word of every option; nan if there is none."""
     scores = {}
     for name, words in CHOICES.items():
         for word in words:
-            options = address.settings.with_word(name, word).drawn
-            try:
-                (value,) = replace(ranking, options=options).scores.values()
-                scores[name, word] = number_or(value, NO_SCORE)
-            except ValueError:  # such as a full ideal without a cutoff
-                scores[name, word] = NO_SCORE
+            options = settings.with_word(name, word).drawn
+            scores[name, word] = math.nan
+            with suppress(ValueError):  # such as of a full ideal without a cutoff
+                (scores[name, word],) = replace(ranking, options=options).scores.values()
     return scores
 
 
