@@ -3,7 +3,7 @@
 import csv
 import io
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from .html import is_number, sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
-from .settings import CHOICES, CONVENTIONS, Settings, in_words
+from .settings import CHOICES, CONVENTIONS, NO_WORDS, Settings, Words, in_words
 
 PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
@@ -57,7 +57,7 @@ class Address(NamedTuple):
     rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
     order: str = ""  # of a reader, such as "3,1*,2"; empty: by score
     got: str = ""  # the score of a paper
-    chosen: Mapping[str, str] = {}  # the files, and what is looked at, of runs
+    chosen: Words = NO_WORDS  # the files, and what is looked at, of runs
 
     @property
     def run(self) -> str:
@@ -162,7 +162,7 @@ def csv_text(cells: Iterable[str]) -> str:
     return text.getvalue()
 
 
-def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
+def read_address(parameters: Words) -> tuple[Address, list[Note]]:
     """Return what an address shows, and a note for each part that cannot be read.
 
     Such a part has its default.
@@ -188,7 +188,7 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
 class _Reader:
     """Read the parts of an address, and note the faults."""
 
-    def __init__(self, parameters: Mapping[str, str]) -> None:
+    def __init__(self, parameters: Words) -> None:
         self.parameters = parameters
         self.notes: list[Note] = []
 
@@ -258,7 +258,6 @@ class _Reader:
         return changed
 
     def _rows(self) -> tuple[Row, ...]:
-        """Return the rows of relevance, ids and scores."""
         relevance = self.read("rel", [], cells_of)
         ids, scores = usual_columns(len(relevance))
         beside = partial(cells_beside, relevance)

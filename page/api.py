@@ -209,7 +209,6 @@ def explain(run: str, qrels: str, got: Reported, options: Options, per_query: bo
 
 
 def _sides(run: str, qrels: str, options: Options) -> dict[str, Any]:
-    """Read a run and its judgments."""
     judgments = read_sent("qrels", qrels, "judgments", options)
     return {"predictions": read_sent("run", run, "run", options), "references": judgments}
 
@@ -253,7 +252,6 @@ def read_sent(name: str, sent: Any, role: str, options: Options) -> Mappings:
 
 
 def _answer(report: Any, per_query: bool) -> Answer:
-    """Return a report or a comparison in JSON types."""
     answer: Answer = report.to_dict()
     if not per_query:
         answer.pop("queries", None)

@@ -74,7 +74,6 @@ def _literal(text: str, error: json.JSONDecodeError) -> Any:
 
 
 def _columns(text: str) -> dict[str, Any]:
-    """Return the columns of CSV or TSV that a batch has."""
     first = text.partition("\n")[0]
     delimiter = max("\t;,", key=first.count)
     LIMITS.check("columns", first.count(delimiter) + 1)

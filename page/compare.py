@@ -13,7 +13,7 @@ from .grid import Grid, Pair, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
-from .settings import CHOICES, SIDES, in_words
+from .settings import CHOICES, SIDES, Words, in_words
 from .standings import (
     Remark,
     Standing,
@@ -59,7 +59,6 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
 
 
 def _shown_of(address: Address, results: Results) -> dict[str, Any]:
-    """Return what is shown of results."""
     standing = Standing.of(results.scores, results.pairs, address.chosen)
     sorts = sorts_of(standing, results)
     grid = Grid(standing, results, chosen_of(address.chosen, "sort", sorts))
@@ -98,7 +97,7 @@ def unknown_files(address: Address, results: Results) -> Iterator[Note]:
         yield from _unknown(address, role, names, f"the files are {listed(names, 'files')}")
 
 
-def unknown_choices(address: Address, results: Results, sorts: Mapping[str, str]) -> Iterator[Note]:
+def unknown_choices(address: Address, results: Results, sorts: Words) -> Iterator[Note]:
     """Yield a note for every part of the address that these files do not have."""
     runs = list(results.scores)
     known = {

@@ -10,10 +10,10 @@ from .metric import Options, ndcg, tables
 from .paste import DECIMAL_COMMA
 from .picture import Strip, strip_of
 from .settings import (
-    NO_NAMES,
+    NO_WORDS,
     OTHERS,
-    Names,
     Settings,
+    Words,
     in_words,
     labels_of,
     largest_cutoff,
@@ -46,7 +46,7 @@ class Libraries(NamedTuple):
 
 
 def libraries(
-    name: str, sides: Mapping[str, Any], got: str, settings: Settings, names: Names = NO_NAMES
+    name: str, sides: Mapping[str, Any], got: str, settings: Settings, names: Words = NO_WORDS
 ) -> Libraries:
     """Return the scores of some data under every convention, and whose a paper's score is."""
     options = settings.drawn
@@ -71,7 +71,7 @@ def libraries(
     return Libraries(name, explanation.measure, strip, shown, strip.axis.place(score), answer)
 
 
-def answer_of(explanation: Any, got: str, names: Names) -> Answer:
+def answer_of(explanation: Any, got: str, names: Words) -> Answer:
     """Return one of three answers: these conventions; only this; or that it cannot be told."""
     if NO_SIGN.fullmatch(got) and explanation.percent:
         problem = f"{got} is above 1, the highest nDCG. If it is a percentage, write {got}%."

@@ -24,7 +24,7 @@ from .html import sentence
 from .metric import tables
 from .paste import ids_as_run
 from .reading import Mappings, printable, read_groups, read_upload
-from .settings import SIDES, Offer, in_words
+from .settings import SIDES, Offer, Words, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
 KEPT = 24 * 60 * 60  # seconds
@@ -130,7 +130,6 @@ def _folder() -> Path:
 
 
 def _forget(folder: Path) -> None:
-    """Remove the sets that were kept for long enough."""
     for old in folder.glob("*"):
         if time.time() - old.stat().st_mtime > KEPT:
             shutil.rmtree(old, ignore_errors=True)
@@ -203,7 +202,6 @@ def files_of(address: Address) -> list[File]:
 
 
 def _at_fault(file: File, problem: ValueError) -> File:
-    """Return a file with what is wrong with it."""
     says, columns = in_words(problem, SIDES), None
     if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
         says = f"{file.name}: {in_words(problem.unclear)}"
@@ -219,7 +217,7 @@ def offer_of(problem: ValueError) -> Offer | None:
     return None
 
 
-def roles_of(paths: Iterable[Path], chosen: Mapping[str, str]) -> dict[str, str]:
+def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     """Return the roles of files, as they are chosen or as they can be read."""
     can_be = {path.name: possible_roles(str(path)) for path in paths}
     roles = dict.fromkeys(can_be, "run")

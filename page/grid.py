@@ -66,7 +66,6 @@ class Grid:
         return order
 
     def _lacking(self, query: str) -> int:
-        """Return how many runs a query is missing from."""
         return sum(query in missing for missing in self.results.missing.values())
 
     def best_other(self, place: int) -> str:

@@ -93,7 +93,6 @@ def _obstacle(contents: Contents) -> str:
 
 
 def _leave_out_runs_of_other_queries(contents: Contents) -> None:
-    """Remove the runs that have no query of the judgments."""
     judgments, runs = contents.judgments, contents.runs
     for place, file in enumerate(contents.files):
         run = runs.get(file.run)
@@ -106,7 +105,6 @@ def _leave_out_runs_of_other_queries(contents: Contents) -> None:
 
 
 def _measured(contents: Contents, options: Options) -> Results:
-    """Return the scores of runs, and how they differ."""
     runs, judgments = contents.runs, contents.judgments
     by = None
     if contents.groups is not None:

@@ -70,8 +70,8 @@ WORDS = {  # of a choice on the page, if they are not its name
         "ascending": "the lowest score",
     },
 }
-Names = Mapping[str, str]  # of arguments, as messages say them
-NO_NAMES: Names = {}
+Words = Mapping[str, str]  # by names of options, of arguments, or of parts of an address
+NO_WORDS: Words = {}
 SIDES = {"predictions": "run", "references": "judgments"}  # the names of both sides in files
 IN_PYTHON = "in Python: {}"  # of what the page has no control for
 CALLED = {  # how the page says what messages name as Python does; "" leaves it out
@@ -161,7 +161,7 @@ class Settings(NamedTuple):
 
     k: str = "10"
     convention: str = "sklearn"
-    chosen: Mapping[str, str] = {}
+    chosen: Words = NO_WORDS
 
     @property
     def usual(self) -> dict[str, str]:
@@ -266,7 +266,7 @@ def _python(value: Any) -> str:
     return repr(value)
 
 
-def in_words(message: Any, names: Names = NO_NAMES) -> str:
+def in_words(message: Any, names: Words = NO_WORDS) -> str:
     """Return an error or a note of the metric in the words of the page, with these names."""
 
     def words(text: str, name: str, *values: Any) -> str:

@@ -13,13 +13,12 @@ from .html import number, sentence, signed, some, span
 from .metric import tables
 from .picture import Axis
 from .results import Results, Scores
-from .settings import Offer, in_words, said
+from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
 ARGUMENT = re.compile(r"^(?:systems\[.(.*?).\]|predictions)(?=: )")  # that holds a run
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 NAMED = 3  # runs or queries in a sentence
-Choice = Mapping[str, str]  # of the reader: a measure, runs, ...
 
 
 class Standing(NamedTuple):
@@ -32,7 +31,7 @@ class Standing(NamedTuple):
     other: str  # the run that is compared with the base; empty if there is one run
 
     @classmethod
-    def of(cls, scores: Scores, pairs: Iterable[Any], choice: Choice) -> "Standing":
+    def of(cls, scores: Scores, pairs: Iterable[Any], choice: Words) -> "Standing":
         """Return the runs in the chosen measure; what is not chosen is the first or the best."""
         measure = chosen_of(choice, "measure", next(iter(scores.values())))
         best_first = sorted(scores, key=lambda run: -scores[run][measure].value)
@@ -146,7 +145,7 @@ class Standing(NamedTuple):
         return " ".join([*sentences, by_chance])
 
 
-def chosen_of(choice: Choice, name: str, values: Collection[str]) -> str:
+def chosen_of(choice: Words, name: str, values: Collection[str]) -> str:
     """Return what is chosen of some values; else the first, or nothing if there are none."""
     if choice.get(name) in values:
         return choice[name]
