@@ -163,7 +163,7 @@ def csv_text(cells: Iterable[str]) -> str:
 
 
 def read_address(parameters: Words) -> tuple[Address, list[Note]]:
-    """Return what an address shows, and a note for each part that cannot be read.
+    """Return what an address shows, and a note for every part that cannot be read.
 
     Such a part has its default.
     """

@@ -68,7 +68,7 @@ OTHERS = {  # types and defaults of the options that are more or less than their
 
 
 def _options() -> dict[str, tuple[Any, Any, str]]:
-    """Return the type, the default and the description of each option, by its name."""
+    """Return the types, defaults and descriptions of all options, by their names."""
     options: dict[str, tuple[Any, Any, str]] = {
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -79,7 +80,7 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
         "tables": [table for report in reports for table in report.tables()],
         "audit": (AUDIT, audit_of(results, standing)),
         "report_notes": [in_words(remark, SIDES) for remark in reports[0].remarks()],
-        "markdown": "\n\n".join([standing.headline(), *(each.to_markdown() for each in reports)]),
+        "markdown": "\n\n".join([standing.headline(), *map(methodcaller("to_markdown"), reports)]),
         "latex": reports[0].to_latex() if results.pairs else "",
         "signature": reports[0].signature,
         "summary_file": csv_address(*summary_of(results)),

@@ -1,4 +1,4 @@
-"""The files of a comparison: kept for a day, and what each of them is read as.
+"""The files of a comparison: kept for a day, and what they are read as.
 
 A set of files has a name that cannot be guessed and never changes: a set with other files is
 another one. So a link shows the same as long as the files are kept.
@@ -288,7 +288,7 @@ def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
 
 
 def run_names(files: Sequence[str]) -> list[str]:
-    """Return a name for the run of each file, no two alike.
+    """Return names for the runs of files, no two alike.
 
     >>> run_names(["bm25.run", "bm25.csv", "dense.jsonl.gz", "v1.2"])
     ['bm25', 'bm25 (2)', 'dense', 'v1.2']

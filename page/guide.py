@@ -1,4 +1,4 @@
-"""What the reader is shown first, and steps: each a guess, and a ranking to try it on.
+"""What the reader is shown first, and lessons: a guess, and a ranking to try it on.
 
 All rankings are of one search, for documents that can be judged by their titles.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 QUERY = "how do bees make honey"
-RELEVANCE = {  # of each document, by its title; of one that nobody judged, empty
+RELEVANCE = {  # of documents, by their titles; of one that nobody judged, empty
     "From nectar to honey": "3",
     "How honey is made": "3",
     "Inside a beehive": "2",

@@ -1,4 +1,4 @@
-"""A ranking of one query, and what each document adds to its score.
+"""A ranking of one query, and what its documents add to its score.
 
 The metric computes every figure; the page holds no formula.
 """
@@ -157,7 +157,7 @@ class Ranking:
 
     @cached_property
     def discounts(self) -> list[float]:
-        """The discount of each rank, as if there were no cutoff."""
+        """The discounts of all ranks, as if there were no cutoff."""
         # the metric says discounts of documents only, so it is asked for a ranking of this size
         size = len(self.documents)
         sides = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
@@ -167,7 +167,7 @@ class Ranking:
 
     @cached_property
     def ideal_sums(self) -> list[float]:
-        """The ideal DCG at each cutoff, from 1 to the number of documents."""
+        """The ideal DCG at all cutoffs, from 1 to the number of documents."""
         cutoffs = list(range(1, len(self.documents) + 1))
         options = {**self.options, "k": cutoffs, "measures": "IDCG", "use_aggregator": False}
         return [ideal for (ideal,) in ndcg.compute(**self.sides, **options).values()]
@@ -220,13 +220,13 @@ class Ranking:
 
     @property
     def estimate(self) -> Any:
-        """The score of a report, with those of random orders and of orders of tied documents."""
+        """The score of a report, beside those of random orders and of orders of tied documents."""
         (score,) = ndcg.report(**self.sides, **self.options).scores.values()
         return score
 
 
 def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
-    """Return the ranking of rows of text; each document is listed once.
+    """Return the ranking of rows of text, without repeated documents.
 
     Raises:
         ValueError: with the row at fault.

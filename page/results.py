@@ -123,7 +123,7 @@ def _measured(contents: Contents, options: Options) -> Results:
         pairs = ()
     values = {}
     for measure in next(iter(scores.values())):
-        # one run after another, and each of them in the order of the judgments
+        # one run after another, with its queries in the order of the judgments
         column = np.concatenate([report.queries[measure].to_numpy() for report in reports])
         for name, by_query in zip(runs, column.reshape(len(runs), -1), strict=True):
             values[measure, name] = by_query

@@ -118,7 +118,7 @@ def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
     is_number = text.isascii() and text.isdigit()
-    # int refuses thousands of digits with an error of its own
+    # int refuses thousands of digits with another error
     if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
         range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
         problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"

@@ -70,7 +70,10 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     """Return the place as HTML."""
     settings, ranking = address.settings, address.ranking()
     labels = label_names(ranking.options)
+    waiting = asked(address.step, address.guess)
     figure = figure_of(address, ranking, bool(labels))
+    if waiting.hides_score:
+        figure = figure._replace(shows_numbers=False)
     score = score_of(address, ranking)
     numbers: list[tuple[Any, ...]] = []
     if not address.step:
@@ -90,7 +93,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         title=TITLE,
         score=score,
         whose=whose_ranking(address),
-        waiting=asked(address.step, address.guess),
+        waiting=waiting,
         figure=figure,
         labels=labels,
         live=live_of(ranking, figure.drawing),
@@ -139,25 +142,17 @@ def score_of(address: Address, ranking: Ranking) -> Score:
 def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
     """Return a ranking beside its ideal order."""
     left, right = ranking.ranked, ranking.ideal
-    missed, removed = [], []
-    for step in ranking.unranked:
-        if ranking.is_retrieved(step.at):
-            removed.append(step)
-        else:
-            missed.append(step)
-    cut = address.settings.cutoff
+    missed = [step for step in ranking.unranked if not ranking.is_retrieved(step.at)]
+    removed = [step for step in ranking.unranked if ranking.is_retrieved(step.at)]
+    cutoff = address.settings.cutoff or len(ranking.documents)
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
-        kept = cut or len(ranking.documents)
-        left, missed = folded(left, kept, ranking.moved), folded(missed, 0, ranking.moved)
+        left, missed = folded(left, cutoff, ranking.moved), folded(missed, 0, ranking.moved)
         # below the cutoff, not even a relevant document adds to the ideal
-        right = [step._replace(is_folded=place >= kept) for place, step in enumerate(right)]
+        right = [step._replace(is_folded=place >= cutoff) for place, step in enumerate(right)]
     lines = lines_between(drawn(left), drawn(right))
     if ranking.options["ideal"] == "full":
         lines = []  # since its documents are none of the ranking
-    if cut is not None and cut >= max(len(left), len(right)):
-        cut = None
     is_readers = not address.search
-    is_hidden = asked(address.step, address.guess).hides_score
     return Figure(
         Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
         left,
@@ -166,8 +161,8 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
         missed,
         removed,
         ranking.moved,
-        cut,
-        shows_numbers=(is_readers or bool(address.step)) and not is_hidden,
+        cutoff if cutoff < max(len(left), len(right)) else None,
+        shows_numbers=is_readers or bool(address.step),
         shows_scores=is_readers or any(step.is_tied for step in left),
     )
 
@@ -228,8 +223,8 @@ def thread_of_step(address: Address) -> Thread:
     if after:
         onward = f"{goes_on} {LESSONS[after].title}"
     links = (("Back", Address(step=before).link()), (onward, Address(step=after).link()))
-    of_all = f"Lesson {place} of {len(LESSONS)}, with a list of its own"
-    return Thread(lesson.title, lesson.text, links, of_all, lesson, verdict)
+    where = f"Lesson {place} of {len(LESSONS)}, with a list of its own"
+    return Thread(lesson.title, lesson.text, links, where, lesson, verdict)
 
 
 def scores_by_word(settings: Settings, ranking: Ranking) -> dict[tuple[str, str], float]:
