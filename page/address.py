@@ -20,20 +20,9 @@ PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
 LONGEST_SCORE = 30
 RANKING = ("rel", "ids", "scores", "order", "grade")
-CHOSEN = (  # of runs; and in Understand, from where in Compare its ranking was opened
-    "files",
-    "judgments",
-    "groups",
-    "columns",
-    "measure",
-    "base",
-    "other",
-    "query",
-    "sort",
-    "libraries",
-    "run",
-    "all",
-)
+FILES = ("files", "judgments", "groups", "columns")
+# of runs; and in Understand, from where in Compare its ranking was opened
+CHOSEN = (*FILES, "measure", "base", "other", "query", "sort", "libraries", "run", "all")
 SETTINGS = ("convention", "k", *CHOICES, "log_base")
 NOTHING = "-"  # an order without documents
 OF_OTHERS = ("__", "utm_")  # how parameters begin that are not the page's

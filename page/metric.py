@@ -21,10 +21,8 @@ def metric_file(folder: Path) -> Path:
     It is ndcg.py, which on a Space has the name of the Space.
     """
     defined = re.compile(r"(?m)^class NDCG[(:]")
-    files = []
-    for path in sorted(folder.glob("*.py")):
-        if defined.search(path.read_text(encoding="utf-8")):
-            files.append(path)
+    paths = sorted(folder.glob("*.py"))
+    files = [path for path in paths if defined.search(path.read_text(encoding="utf-8"))]
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
         raise RuntimeError(

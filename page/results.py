@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .address import Address, read_address
+from .address import FILES, Address, read_address
 from .files import Contents, File, are_samples, contents_of, offer_of
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
@@ -18,7 +18,6 @@ from .settings import CONVENTIONS, SIDES, Offer, in_words, labels_of
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
 Scores = Mapping[str, Mapping[str, Any]]  # by run and measure
-CHOSEN = ("files", "judgments", "groups", "columns")  # what results depend on, beside settings
 
 
 class Results(NamedTuple):
@@ -49,7 +48,7 @@ def key_of(address: Address) -> str:
     """Return the part of an address that its results depend on."""
     chosen = {}
     if not are_samples(address):
-        chosen = {name: text for name, text in address.chosen.items() if name in CHOSEN}
+        chosen = {name: text for name, text in address.chosen.items() if name in FILES}
     return Address(place="compare", settings=address.settings, chosen=chosen).query()
 
 

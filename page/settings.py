@@ -108,10 +108,9 @@ def cutoffs_of(text: str) -> list[int | None]:
 
 def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
     """Return the largest of some cutoffs; None for the whole list."""
-    numbers = [cutoff for cutoff in cutoffs if cutoff is not None]
-    if len(numbers) < len(cutoffs):
+    if None in cutoffs:
         return None
-    return max(numbers)
+    return max(cutoff or 0 for cutoff in cutoffs)
 
 
 def _cutoff(text: str) -> int | None:

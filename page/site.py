@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from . import compare, understand
-from .address import Address, Note, read_address
+from .address import FILES, Address, Note, read_address
 from .docs import file_of, html_of
 from .files import MOST_FILES, TOGETHER, keep
 from .html import STATIC, render, sentence
@@ -86,8 +86,9 @@ async def keep_files(request: Request) -> Response:
         except ValueError as problem:
             notes.append(Note(sentence(f"Nothing was added: {problem}")))
             return await run_in_threadpool(_page, request, address, notes, 400)
-    chosen = {name: address.chosen.get(name, "") for name in ("judgments", "groups", "columns")}
-    there = Address(place="compare", settings=address.settings, chosen={"files": token, **chosen})
+    chosen = {name: address.chosen.get(name, "") for name in FILES}
+    chosen["files"] = token
+    there = Address(place="compare", settings=address.settings, chosen=chosen)
     return RedirectResponse(f"./{there.link()}", 303)
 
 
