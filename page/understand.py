@@ -12,8 +12,8 @@ from .explanation import libraries
 from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson, asked
 from .html import csv_address, number, render
 from .metric import ndcg
-from .picture import SHOWS, Axis, Drawing, Line, drawn, folded, lines_between
-from .ranking import Ranking, Step
+from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
+from .ranking import Ranking
 from .settings import CHOICES, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
@@ -33,39 +33,6 @@ class Thread(NamedTuple):
     verdict: str = ""  # on the guess, if there is one
 
 
-class Score(NamedTuple):
-    """A score, where it stands, and what it is made of."""
-
-    name: str
-    value: float  # nan if there is none
-    others: dict[str, float]  # at other cutoffs
-    dcg: float
-    ideal: float
-    estimate: Any = None  # None if no document is relevant
-    worst: float = 0.0  # the score of the worst order
-    axis: Axis | None = None
-
-
-class Figure(NamedTuple):
-    """A ranking beside its ideal order."""
-
-    drawing: Drawing
-    left: list[Step]
-    right: list[Step]
-    lines: list[Line]
-    missed: list[Step]
-    removed: list[Step]
-    moved: frozenset[int]
-    cut: int | None  # the row after which nothing counts; None if every row counts
-    shows_numbers: bool
-    shows_scores: bool
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that are drawn of both orders."""
-        return max(len(drawn(self.left)), len(drawn(self.right)), 1)
-
-
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
     """Return the place as HTML."""
     settings, ranking = address.settings, address.ranking()
@@ -73,7 +40,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     waiting = asked(address.step, address.guess)
     figure = figure_of(address, ranking, bool(labels))
     if waiting.hides_score:
-        figure = figure._replace(shows_numbers=False)
+        figure["shows_numbers"] = False
     score = score_of(address, ranking)
     numbers: list[tuple[Any, ...]] = []
     if not address.step:
@@ -96,8 +63,8 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         waiting=waiting,
         figure=figure,
         labels=labels,
-        live=live_of(ranking, figure.drawing),
-        thread=thread_of(address, score),
+        live=live_of(ranking, figure["drawing"]),
+        thread=thread_of(address, score["estimate"]),
         # a ranking alone has no other queries, of which some may be missing
         choices={name: words for name, words in CHOICES.items() if name != "missing"},
         scores=scores,
@@ -122,24 +89,24 @@ def whose_ranking(address: Address) -> str:
     return address.run
 
 
-def score_of(address: Address, ranking: Ranking) -> Score:
-    """Return the score of a ranking at its largest cutoff."""
+def score_of(address: Address, ranking: Ranking) -> dict[str, Any]:
+    """Return what is shown of the score at the largest cutoff, and where it stands."""
     ((name, value),) = ranking.scores.items()
     others = replace(ranking, options=address.settings.options).scores
     del others[name]
     dcg, ideal = sum(step.added for step in ranking.steps), ranking.ideal_sum
-    score = Score(name, value, others, dcg, ideal)
+    score = {"name": name, "value": value, "others": others, "dcg": dcg, "ideal": ideal}
     # without a relevant document, all orders are alike
     if not ideal > 0:
-        return score
+        return {**score, "estimate": None}
     estimate, worst = ranking.estimate, ranking.worst
     ends = [estimate.value, worst, estimate.random_order]
     if estimate.tied:
         ends += [estimate.worst, estimate.best]
-    return score._replace(estimate=estimate, worst=worst, axis=Axis.over(ends))
+    return {**score, "estimate": estimate, "worst": worst, "axis": Axis.over(ends)}
 
 
-def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
+def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str, Any]:
     """Return a ranking beside its ideal order."""
     left, right = ranking.ranked, ranking.ideal
     missed = [step for step in ranking.unranked if not ranking.is_retrieved(step.at)]
@@ -153,18 +120,20 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> Figure:
     if ranking.options["ideal"] == "full":
         lines = []  # since its documents are none of the ranking
     is_readers = not address.search
-    return Figure(
-        Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
-        left,
-        right,
-        lines,
-        missed,
-        removed,
-        ranking.moved,
-        cutoff if cutoff < max(len(left), len(right)) else None,
-        shows_numbers=is_readers or bool(address.step),
-        shows_scores=is_readers or any(step.is_tied for step in left),
-    )
+    return {
+        "drawing": Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
+        "left": left,
+        "right": right,
+        "rows": max(len(drawn(left)), len(drawn(right)), 1),
+        "lines": lines,
+        "missed": missed,
+        "removed": removed,
+        "moved": ranking.moved,
+        # the row after which nothing counts; None if every row counts
+        "cut": cutoff if cutoff < max(len(left), len(right)) else None,
+        "shows_numbers": is_readers or bool(address.step),
+        "shows_scores": is_readers or any(step.is_tied for step in left),
+    }
 
 
 def live_of(ranking: Ranking, drawing: Drawing) -> str:
@@ -190,7 +159,7 @@ def live_of(ranking: Ranking, drawing: Drawing) -> str:
     return json.dumps(values)
 
 
-def thread_of(address: Address, score: Score) -> Thread:
+def thread_of(address: Address, estimate: Any) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
     if address.run:
         back = ("Back to the comparison", address.comparison)
@@ -201,8 +170,8 @@ def thread_of(address: Address, score: Score) -> Thread:
     if address.step:
         return thread_of_step(address)
     links = (("Next: Gain", Address(step="gain").link()),)
-    if score.estimate is not None and score.estimate.value > 1 - SHOWS:
-        random = number(score.estimate.random_order)
+    if estimate is not None and estimate.value > 1 - SHOWS:
+        random = number(estimate.random_order)
         return Thread("Solved", SOLVED.format(random=random), links)
     return Thread("How good is this order?", OPENING, links)
 
