@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote
 from .address import LONGEST, Address, Note, read_address
 from .explanation import Libraries, libraries
 from .files import are_samples, contents_of
-from .grid import Grid, Pair, Side, pair_of, ranking_in, sorts_of
+from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
@@ -132,7 +132,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     return [*remarks, *tie_remarks(standing.scores, there, standing.measure)]
 
 
-def rankings_of(address: Address, grid: Grid) -> Pair:
+def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     """Return the rankings of a query by the base and another run, at the cutoff of the measure.
 
     A query that is not chosen is the first of the grid; the other run is the best of this query.

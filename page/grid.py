@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,24 +18,6 @@ from .standings import Standing
 FIRST, LAST = 150, 50  # queries of a long grid that are shown
 DRAWN = 20  # documents of a ranking at most
 NAMED = 8  # relevant documents that were missed
-
-
-class Cell(NamedTuple):
-    """The value of a query in a run."""
-
-    run: str
-    value: float
-    shade: float  # the distance from the best of the row, as a share of the longest
-    is_best: bool
-    is_missing: bool
-
-
-class Row(NamedTuple):
-    """A query of the grid."""
-
-    query: str
-    other: str  # the run beside which the base is opened
-    cells: list[Cell]
 
 
 class Grid:
@@ -75,12 +57,12 @@ class Grid:
         return max(values, key=values.__getitem__, default="")
 
     @property
-    def first(self) -> list[Row]:
+    def first(self) -> list[dict[str, Any]]:
         """The first queries of the order."""
         return list(map(self._row, self.order[:FIRST]))
 
     @property
-    def last(self) -> list[Row]:
+    def last(self) -> list[dict[str, Any]]:
         """The last queries of the order."""
         return list(map(self._row, self.order[FIRST:][-LAST:]))
 
@@ -89,18 +71,21 @@ class Grid:
         """The number of queries between the first and the last ones, which are not shown."""
         return max(0, len(self.order) - FIRST - LAST)
 
-    def _row(self, place: int) -> Row:
-        query = self.results.queries[place]
-        cells = []
+    def _row(self, place: int) -> dict[str, Any]:
+        """Return a query, the run beside which the base is opened, and the values of the runs.
+
+        A shade is the distance from the best of the query as a share of the longest.
+        """
+        query, cells = self.results.queries[place], []
         for run, value, distance in zip(
             self.runs, self.values[:, place], self.distances[:, place], strict=True
         ):
-            shade = 0.0
+            cell = {"run": run, "value": value, "is_best": distance == 0, "shade": 0.0}
             if distance > 0:
-                shade = distance / self.longest
-            is_missing = query in self.results.missing[run]
-            cells.append(Cell(run, value, shade, distance == 0, is_missing))
-        return Row(query, self.best_other(place), cells)
+                cell["shade"] = distance / self.longest
+            cell["is_missing"] = query in self.results.missing[run]
+            cells.append(cell)
+        return {"query": query, "other": self.best_other(place), "cells": cells}
 
     @property
     def sentence(self) -> str:
@@ -172,36 +157,25 @@ class Side(NamedTuple):
         return some([f"{document.name} ({document.relevance})" for document in missed], NAMED)
 
 
-class Pair(NamedTuple):
-    """Two rankings of a query, or one, and lines between their documents."""
-
-    query: str
-    sides: list[Side]
-    drawing: Drawing
-    lines: list[Line]
-    rows: int
-    moved: frozenset[int] = frozenset()
-    shows_scores: bool = False
-    shows_numbers: bool = False
-
-    @property
-    def has_unjudged(self) -> bool:
-        """Whether a document that is drawn was not judged."""
-        drawn = itertools.chain(*(side.steps for side in self.sides))
-        return any(step.document.relevance is None for step in drawn)
-
-
-def pair_of(query: str, sides: list[Side]) -> Pair:
-    """Return the rankings of a query by one or two runs."""
-    steps: list[Step] = []
-    for side in sides:
-        steps += side.ranking.steps
-    drawing = Drawing.of(steps, labels_of(sides[0].ranking.options) is not None)
+def pair_of(query: str, sides: list[Side]) -> dict[str, Any]:
+    """Return what is shown of the rankings of a query by one or two runs."""
+    steps = list(itertools.chain(*(side.ranking.steps for side in sides)))
     orders = [side.steps for side in sides if side.steps]
     lines: list[Line] = []
     if len(orders) == 2:
         lines = lines_between(*orders)
-    return Pair(query, sides, drawing, lines, max([0, *map(len, orders)]))
+    return {
+        "query": query,
+        "sides": sides,
+        "drawing": Drawing.of(steps, labels_of(sides[0].ranking.options) is not None),
+        "lines": lines,
+        "rows": max([0, *map(len, orders)]),
+        "has_unjudged": any(step.document.relevance is None for step in itertools.chain(*orders)),
+        # as the figure of Understand has them
+        "moved": (),
+        "shows_scores": False,
+        "shows_numbers": False,
+    }
 
 
 def ranking_in(run: Mappings, judgments: Mappings, query: str, options: Options) -> Ranking:
