@@ -23,19 +23,19 @@ def agreement(count: int, saturated: int) -> str:
     for name, library in LIBRARIES.items():
         scored = list(numbers(METRIC, name, count))
         differences = [max(abs(theirs - ours) for _, theirs, ours in scored)]
-        of_sigmoids = list(numbers(METRIC, name, saturated, of_sigmoids=True))
-        differences.append(max(abs(theirs - ours) for _, theirs, ours in of_sigmoids))
+        rankings = list(numbers(METRIC, name, saturated, of_sigmoids=True))
+        differences.append(max(abs(theirs - ours) for _, theirs, ours in rankings))
         as_given = [
-            each.ours(METRIC, convention=name, score_dtype="given") for each, _, _ in of_sigmoids
+            ranking.ours(METRIC, convention=name, score_dtype="given") for ranking, _, _ in rankings
         ]
         differences.append(
-            max(abs(each[1] - ours) for each, ours in zip(of_sigmoids, as_given, strict=True))
+            max(abs(ranking[1] - ours) for ranking, ours in zip(rankings, as_given, strict=True))
         )
         asked = sum(rankings.queries for rankings, _, _ in scored)
-        found = " | ".join(f"{each:.0e}" for each in differences)
+        worst = " | ".join(f"{difference:.0e}" for difference in differences)
         rows.append(
             f'| `"{name}"` | {library.package} {version(library.package)} | {count} | {asked:,} | '
-            f"{found} |"
+            f"{worst} |"
         )
         cases, queries = cases + count, queries + asked
     return "\n".join(

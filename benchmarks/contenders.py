@@ -244,7 +244,7 @@ def pytrec_eval(work: Work) -> Call:
 
     def call() -> float:
         scores = pytrec_eval.RelevanceEvaluator(qrels, {measure}).evaluate(run)
-        return float(np.mean([of_query[measure.replace(".", "_")] for of_query in scores.values()]))
+        return float(np.mean([values[measure.replace(".", "_")] for values in scores.values()]))
 
     return call
 

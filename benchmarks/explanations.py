@@ -222,10 +222,12 @@ def combinations_found(count: int) -> list[str]:
         add(f"the value of each of {len(qrels)} queries", chosen, by_query)
     rows = []
     for name, results in explanations.items():
-        found = sum(is_found for is_found, _ in results)
+        explained = sum(is_found for is_found, _ in results)
         distinct = [definitions for _, definitions in results]
         unique = distinct.count(1)
-        rows.append(f"| {name} | {found} | {unique} | {count - unique} | {np.median(distinct):g} |")
+        rows.append(
+            f"| {name} | {explained} | {unique} | {count - unique} | {np.median(distinct):g} |"
+        )
     return [
         "| reported | found | one definition left | several left | median of definitions left |",
         "|---|---:|---:|---:|---:|",

@@ -105,19 +105,19 @@ def _compared(
     answer: Sequence[float] | NDArray[np.float64], right: NDArray[np.float64] | None
 ) -> tuple[str, NDArray[np.float64]]:
     """How the nDCG of queries, in any order, differs from the right one, the first answer."""
-    found = np.sort(answer)
+    values = np.sort(answer)
     if right is None:
-        if found[0] == found[-1]:
+        if values[0] == values[-1]:
             raise ValueError(
-                f"all {len(found)} queries have nDCG {found[0]:g}; mix the scores, or nothing is "
+                f"all {len(values)} queries have nDCG {values[0]:g}; mix the scores, or nothing is "
                 "compared"
             )
-        return "", found
-    if len(found) != len(right):
-        return f"differs: {len(found)} queries for {len(right)}", right
-    at = int(np.abs(found - right).argmax())
-    if abs(found[at] - right[at]) > 1e-6:
-        return f"differs: {float(found[at])!r} for {float(right[at])!r}", right
+        return "", values
+    if len(values) != len(right):
+        return f"differs: {len(values)} queries for {len(right)}", right
+    at = int(np.abs(values - right).argmax())
+    if abs(values[at] - right[at]) > 1e-6:
+        return f"differs: {float(values[at])!r} for {float(right[at])!r}", right
     return "", right
 
 
@@ -162,7 +162,7 @@ def _mappings(scores: int, documents: int) -> dict[str, Callable[[], Call]]:
 
         def call() -> list[float]:
             results = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10"}).evaluate(run)
-            return [of_query["ndcg_cut_10"] for of_query in results.values()]
+            return [values["ndcg_cut_10"] for values in results.values()]
 
         return call
 
@@ -202,7 +202,7 @@ def _files(folder: Path, lines: int) -> dict[str, Callable[[], Call]]:
                     pytrec_eval.parse_qrel(judged), {"ndcg_cut.10"}
                 )
                 results = evaluator.evaluate(pytrec_eval.parse_run(scored))
-            return [of_query["ndcg_cut_10"] for of_query in results.values()]
+            return [values["ndcg_cut_10"] for values in results.values()]
 
         return call
 
@@ -308,7 +308,7 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
         query, document, numbers = zip(*cells, strict=True)
         # each cell a string of its own, as a library that reads a table makes them
         texts = [
-            pd.Series([f"{each} "[:-1] for each in column], dtype=object)
+            pd.Series([f"{text} "[:-1] for text in column], dtype=object)
             for column in (query, document)
         ]
         sides.append(pd.DataFrame({"query_id": texts[0], "doc_id": texts[1], value: numbers}))
@@ -333,8 +333,8 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
 
         run_frame, qrels_frame = sides
         return lambda: [
-            each.value
-            for each in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels_frame, run_frame)
+            metric.value
+            for metric in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels_frame, run_frame)
         ]
 
     return {"ours": ours, "ir_measures": ir_measures}

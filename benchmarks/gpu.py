@@ -68,10 +68,10 @@ def milliseconds(calls: dict[str, Call], device: str, rounds: int) -> dict[str, 
             finished(call)
             if turn:
                 times[name].append(1000 * (time.perf_counter() - start))
-    return {name: statistics.median(each) for name, each in times.items()}
+    return {name: statistics.median(taken) for name, taken in times.items()}
 
 
-def of_matrix(shape: Matrix, device: str = DEVICE, rounds: int = 5) -> dict[str, float]:
+def time_matrix(shape: Matrix, device: str = DEVICE, rounds: int = 5) -> dict[str, float]:
     """Return the milliseconds of each way to score a matrix, and the MB that `compute` adds."""
     score, relevance = shape.sides(device)
     on_host = score.cpu(), relevance.cpu()
@@ -93,13 +93,13 @@ def of_matrix(shape: Matrix, device: str = DEVICE, rounds: int = 5) -> dict[str,
         "copy to the host": lambda: (score.cpu(), relevance.cpu()),
         "on the host": lambda: ours(*on_host),
     }
-    found = milliseconds(calls, device, rounds)
+    times = milliseconds(calls, device, rounds)
     if device == "cuda":
         before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
         ours(score, relevance)
-        found["memory, MB"] = (torch.cuda.max_memory_allocated() - before) / 2**20
-    return {**found, **_of_torchmetrics(score, relevance, shape, device)}
+        times["memory, MB"] = (torch.cuda.max_memory_allocated() - before) / 2**20
+    return {**times, **_of_torchmetrics(score, relevance, shape, device)}
 
 
 def _of_torchmetrics(
@@ -117,20 +117,20 @@ def _of_torchmetrics(
         ]
 
     taken = milliseconds({"torchmetrics": all_queries}, device, 1)
-    return {name: each * shape.queries / queries for name, each in taken.items()}
+    return {name: seconds * shape.queries / queries for name, seconds in taken.items()}
 
 
-def of_rows(rows: int, device: str = DEVICE, rounds: int = 3) -> dict[str, float]:
+def time_rows(rows: int, device: str = DEVICE, rounds: int = 3) -> dict[str, float]:
     """Return the milliseconds of documents as rows in random order, a hundred for a query."""
     seed = torch.Generator(device).manual_seed(0)
     query = torch.randint(0, max(1, rows // 100), (rows,), device=device, generator=seed)
     score = torch.randn(rows, device=device, generator=seed)
     relevance = torch.randint(0, 5, (rows,), device=device, generator=seed)
     there = {"predictions": score, "references": relevance, "query_ids": query}
-    here = {name: each.cpu() for name, each in there.items()}
+    here = {name: column.cpu() for name, column in there.items()}
     calls: dict[str, Call] = {
         "compute": lambda: compute(**there, k=10),
-        "copy to the host": lambda: [each.cpu() for each in there.values()],
+        "copy to the host": lambda: [column.cpu() for column in there.values()],
         "on the host": lambda: compute(**here, k=10),
     }
     return milliseconds(calls, device, rounds)
@@ -169,11 +169,11 @@ def largest_difference(cases: int, device: str = DEVICE, seed: int = 1) -> float
             sides = {name: side.reshape(-1) for name, side in sides.items()}
             sides["query_ids"] = rng.integers(0, queries, score.size)
         expected = compute(**sides, **options)
-        found = compute(
+        scores = compute(
             **{name: torch.tensor(side, device=device) for name, side in sides.items()}, **options
         )
         for name, values in expected.items():
-            apart = np.abs(np.subtract(found[name], values)) / np.maximum(1, np.abs(values))
+            apart = np.abs(np.subtract(scores[name], values)) / np.maximum(1, np.abs(values))
             largest = max(largest, float(apart.max()))
     return largest
 
@@ -206,9 +206,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shapes = [shape for shape in SHAPES if shape.queries * shape.documents <= given.scores]
     names = (f"{s.queries:,} × {s.documents:,}, k={s.k}" for s in shapes)
     print("Milliseconds:\n")
-    print(table({name: of_matrix(shape) for name, shape in zip(names, shapes, strict=True)}))
+    print(table({name: time_matrix(shape) for name, shape in zip(names, shapes, strict=True)}))
     print()
-    print(table({f"{given.rows:,} rows with query ids": of_rows(given.rows)}))
+    print(table({f"{given.rows:,} rows with query ids": time_rows(given.rows)}))
 
 
 if __name__ == "__main__":

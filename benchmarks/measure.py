@@ -110,8 +110,8 @@ class Results(dict[tuple[Shape, str], Run]):
 
     def ratios(self, slow: str, fast: str, shapes: Iterable[Shape]) -> dict[str, float]:
         """Return the ``ratio`` of two contenders on each shape on which both were measured."""
-        found = {str(shape): self.ratio((shape, slow), (shape, fast)) for shape in shapes}
-        return {name: ratio for name, ratio in found.items() if ratio is not None}
+        ratios = {str(shape): self.ratio((shape, slow), (shape, fast)) for shape in shapes}
+        return {name: ratio for name, ratio in ratios.items() if ratio is not None}
 
 
 def run(
@@ -127,13 +127,13 @@ def run(
         for number, (shape, group) in enumerate(groups.items(), 1):
             print(f"{number}/{len(groups)} {shape}", file=sys.stderr, flush=True)
             runs = []
-            for each, work in zip(
-                group, shape.works(plan.scores, [each.tied for each in group]), strict=True
+            for member, work in zip(
+                group, shape.works(plan.scores, [member.tied for member in group]), strict=True
             ):
                 expected = ndcg_of_queries(work)
                 runs += [
-                    _ready(each, name, work, expected, plan)
-                    for name in contenders_of(each)
+                    _ready(member, name, work, expected, plan)
+                    for name in contenders_of(member)
                     if name in contenders
                 ]
             for _ in range(plan.rounds):
@@ -221,11 +221,11 @@ def grow(results: Results) -> None:
                 else:
                     measured.append(_child({"contender": name, "scores": scores}))
     for key, measured in rounds.items():
-        failed = [each for each in measured if "note" in each]
+        failed = [run for run in measured if "note" in run]
         results.growth[key] = (
             failed[0]
             if failed
-            else {of: statistics.median(each[of] for each in measured) for of in ("ns", "extra")}
+            else {of: statistics.median(run[of] for run in measured) for of in ("ns", "extra")}
         )
 
 
@@ -258,10 +258,10 @@ def _grown(contender: str, scores: int) -> dict[str, Any]:
 
 def memory_of_process(name: str) -> int:
     """Return a figure of this process's memory, in bytes."""
-    found = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if found is None:
+    line = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    if line is None:
         raise OSError(f"/proc/self/status has no {name}")
-    return int(found[1]) * 1024
+    return int(line[1]) * 1024
 
 
 # NumPy's SIMD features switched off
@@ -276,9 +276,9 @@ def dispatched() -> list[str]:
 
 def without_simd(results: Results) -> None:
     """Measure the kernel over scikit-learn as is, without AVX-512, and without other features."""
-    found = dispatched()
-    avx512 = [name for name in found if name == "X86_V4" or name.startswith("AVX512")]
-    for features in dict.fromkeys(" ".join(off) for off in ([], avx512, found)):
+    known = dispatched()
+    avx512 = [name for name in known if name == "X86_V4" or name.startswith("AVX512")]
+    for features in dict.fromkeys(" ".join(off) for off in ([], avx512, known)):
         print(f"NumPy's SIMD features off: {features or 'none'}", file=sys.stderr, flush=True)
         job = {"scores": results.plan.scores // 5, "rounds": results.plan.rounds}
         answer = _child(job, {"NPY_DISABLE_CPU_FEATURES": features} if features else {})

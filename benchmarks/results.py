@@ -122,19 +122,19 @@ def _over(results: Results, kind: str, peer: str) -> dict[str, float]:
 
 def tied_over_continuous(results: Results) -> dict[str, float]:
     """By shape of tied scores, the kernel's time over that on continuous ones."""
-    found = {
+    ratios = {
         str(shape): results.ratio((shape, "kernel"), (replace(shape, tied=False), "kernel"))
         for shape in GRID
         if shape.tied
     }
-    return {name: ratio for name, ratio in found.items() if ratio is not None}
+    return {name: ratio for name, ratio in ratios.items() if ratio is not None}
 
 
 def markdown(results: Results, seconds: float) -> str:
     """Return the text of RESULTS.md, but for the plot."""
     measured = list(summaries(results))
     faster, costs = (
-        [each.row() for each in measured if each.is_cost == is_cost] for is_cost in (False, True)
+        [row.row() for row in measured if row.is_cost == is_cost] for is_cost in (False, True)
     )
     return "\n\n".join(
         [
@@ -246,8 +246,10 @@ def _without_simd(results: Results) -> Iterator[str]:
 
 def _by_form(results: Results) -> Iterator[str]:
     yield "## From the form people hold to the mean, seconds"
-    ways = list(dict.fromkeys(way for each in results.forms.values() for way in each))
-    cells = {form: [each.get(way, "–") for way in ways] for form, each in results.forms.items()}
+    ways = list(dict.fromkeys(way for seconds in results.forms.values() for way in seconds))
+    cells = {
+        form: [seconds.get(way, "–") for way in ways] for form, seconds in results.forms.items()
+    }
     rows = [
         [form, *(number(c) if isinstance(c, float) else str(c) for c in row)]
         for form, row in cells.items()
@@ -323,7 +325,7 @@ def _missing(results: Results) -> Iterator[str]:
 def machine(load: float) -> str:
     """Return a description of the machine: processor, NumPy's SIMD features, versions."""
     info = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    model = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
     versions = []
     for package in PACKAGES:
         try:
@@ -331,7 +333,7 @@ def machine(load: float) -> str:
         except PackageNotFoundError:
             versions.append(f"{package} not installed")
     return (
-        f"{found[1] if found else platform.machine()}, {len(CPUS)} CPUs (load {load:.1f} at the "
+        f"{model[1] if model else platform.machine()}, {len(CPUS)} CPUs (load {load:.1f} at the "
         f"start); SIMD features that NumPy found: {', '.join(dispatched()) or 'none'}. "
         f"Python {platform.python_version()}, {', '.join(versions)}."
     )

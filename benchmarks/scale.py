@@ -40,7 +40,7 @@ COLUMNS = {"query": "query", "prediction": "score", "reference": "relevance"}  #
 
 
 @contextmanager
-def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
+def anonymous_memory(peaks: dict[str, float], name: str) -> Iterator[None]:
     """Find this process's highest anonymous memory meanwhile, in MB, without mapped files."""
     done = threading.Event()
 
@@ -48,7 +48,7 @@ def anonymous_memory(found: dict[str, float], name: str) -> Iterator[None]:
         ended = False
         while not ended:
             ended = done.wait(0.005)
-            found[name] = max(found.get(name, 0), memory_of_process("RssAnon") / 1e6)
+            peaks[name] = max(peaks.get(name, 0), memory_of_process("RssAnon") / 1e6)
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -105,11 +105,11 @@ def streaming() -> list[str]:
         size = max(opened)  # of the batches, in a file without a name
         with anonymous_memory(memory, "computing"):
             start = time.perf_counter()
-            found = metric.compute(k=10)["nDCG@10"]
+            mean = metric.compute(k=10)["nDCG@10"]
             computing = time.perf_counter() - start
     scores = BATCHES * BATCH[0] * BATCH[1]
     rate, stock_mean = scores / adding, float(np.median(stock_rate))
-    difference = abs(found - float(np.mean(by_hand)))
+    difference = abs(mean - float(np.mean(by_hand)))
     return [
         "## Streaming",
         "",
@@ -219,9 +219,9 @@ def window_query(frame: Any, k: int | None) -> Any:
     """Two ranks and sums, as one writes them by hand: correct if no scores are tied."""
     from pyspark.sql import Window, functions
 
-    of_query = Window.partitionBy("query")
+    per_query = Window.partitionBy("query")
     ranked, ideal = (
-        functions.row_number().over(of_query.orderBy(functions.desc(by)))
+        functions.row_number().over(per_query.orderBy(functions.desc(by)))
         for by in ("score", "relevance")
     )
 
@@ -310,7 +310,7 @@ def times_on_binary(ndcg: evaluate.Metric, frame: Any) -> tuple[float, float]:
     ndcg.compute_spark(binary, **COLUMNS, k=10)
     ours = time.perf_counter() - start
     in_order = (
-        "transform(sort_array(collect_list(struct(score, document)), false), each -> each.document)"
+        "transform(sort_array(collect_list(struct(score, document)), false), pair -> pair.document)"
     )
     relevant = "collect_list(if(relevance > 0, document, null))"
     ranked = binary.groupBy("query").agg(
@@ -329,10 +329,10 @@ def with_a_worker_killed(
     killer = threading.Timer(after, lambda: os.killpg(worker, signal.SIGKILL))
     killer.start()
     start = time.perf_counter()
-    found = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
+    mean = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
     seconds = time.perf_counter() - start
     killer.join()
-    return found, seconds
+    return mean, seconds
 
 
 def spark() -> list[str]:
@@ -352,15 +352,15 @@ def spark() -> list[str]:
             pq.write_table(table, path, row_group_size=1_000_000)
             frame = session.read.parquet(path)
             start = time.perf_counter()
-            found = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
-            return time.perf_counter() - start, found, table, frame
+            mean = ndcg.compute_spark(frame, **COLUMNS, k=10)["nDCG@10"]
+            return time.perf_counter() - start, mean, table, frame
 
         timed(200_000)  # the workers start
         seconds = {}
         for rows in (ROWS // 10, ROWS):
-            seconds[rows], found, table, frame = timed(rows)
+            seconds[rows], mean, table, frame = timed(rows)
         expected = whole = in_memory(ndcg, table)
-        growth, exact = seconds[ROWS] / seconds[ROWS // 10] / 10, apart(found, expected)
+        growth, exact = seconds[ROWS] / seconds[ROWS // 10] / 10, apart(mean, expected)
         millions = f"{ROWS // 1_000_000} million rows"
         lines += [
             (
@@ -374,11 +374,11 @@ def spark() -> list[str]:
             "| over PySpark's `RankingMetrics.ndcgAt` on the same rows, binary | > 1× | "
             f"{theirs / ours:.1f}× |"
         )
-        long_seconds, found, table, _ = timed(ROWS, long_query=True)
+        long_seconds, mean, table, _ = timed(ROWS, long_query=True)
         expected = in_memory(ndcg, table)
         lines.append(
             f"| one query of a tenth of the {millions}: relative difference from `compute` | ≤ "
-            f"1e-12 | {apart(found, expected)}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
+            f"1e-12 | {apart(mean, expected)}, in {long_seconds / seconds[ROWS]:.2f}× the time |"
         )
         again, survived = with_a_worker_killed(ndcg, frame, workers[0].pid, seconds[ROWS] / 2)
         killed = (
@@ -417,8 +417,8 @@ def main() -> None:
         f"`make bench-scale`, {time.strftime('%Y-%m-%d')}: {os.cpu_count()} CPUs, "
         f"{platform.machine()}, Python {platform.python_version()}, {versions}.",
     ]
-    found = [{"streaming": streaming, "spark": spark}[part]() for part in asked]
-    text = "\n".join(line for part in [head, *found] for line in [*part, ""]).rstrip() + "\n"
+    measured = [{"streaming": streaming, "spark": spark}[part]() for part in asked]
+    text = "\n".join(line for part in [head, *measured] for line in [*part, ""]).rstrip() + "\n"
     print(text)
     if len(asked) == 2:
         (HERE / "SCALE.md").write_text(text, encoding="utf-8")

@@ -26,7 +26,7 @@ import sys, pytrec_eval
 with open(sys.argv[1]) as qrels, open(sys.argv[2]) as run:
     evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(qrels), {"ndcg_cut.10"})
     results = evaluator.evaluate(pytrec_eval.parse_run(run))
-print(sum(each["ndcg_cut_10"] for each in results.values()) / len(results))
+print(sum(query["ndcg_cut_10"] for query in results.values()) / len(results))
 """
 WAYS = {
     "ndcg": ["-m", "ndcg", "score", "qrels.txt", "run.txt", "-k", "10", "-o", "tsv"],
@@ -85,7 +85,7 @@ def seconds(lines: int, rounds: int) -> dict[str, float]:
             numbers = {}
             # each twice in a row: the first process may wait for memory that the one before it gave
             # back to the host
-            for way, command in [each for each in WAYS.items() for _ in range(2)]:
+            for way, command in [item for item in WAYS.items() for _ in range(2)]:
                 start = time.perf_counter()
                 process = subprocess.run(  # noqa: S603
                     [sys.executable, *command],
@@ -101,7 +101,7 @@ def seconds(lines: int, rounds: int) -> dict[str, float]:
                 max(numbers.values()) - min(numbers.values()) > 1e-4
             ):  # ir_measures prints four digits
                 raise ValueError(f"the scores differ: {numbers}")
-    return {way: min(each) for way, each in taken.items()}
+    return {way: min(times) for way, times in taken.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -112,9 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--lines", type=int, default=10_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args(arguments)
-    found = seconds(given.lines, given.rounds)
-    for way, each in found.items():
-        print(f"{way}: {each:.2f} s, {each / found['ndcg']:.1f} times as long as ndcg")
+    fastest = seconds(given.lines, given.rounds)
+    for way, taken in fastest.items():
+        print(f"{way}: {taken:.2f} s, {taken / fastest['ndcg']:.1f} times as long as ndcg")
 
 
 if __name__ == "__main__":

@@ -133,24 +133,24 @@ HARD = {
 def ours(values: Floats, weight: Floats | None) -> Ends:
     """Return our intervals of means."""
     if weight is None:
-        found = intervals(Sample.of(values), confidence=CONFIDENCE)
-        return found.low, found.high
-    each = [
-        intervals(Sample.of(row[np.newaxis], of_row))
-        for row, of_row in zip(values, weight, strict=True)
+        estimates = intervals(Sample.of(values), confidence=CONFIDENCE)
+        return estimates.low, estimates.high
+    estimates = [
+        intervals(Sample.of(row[np.newaxis], row_weight))
+        for row, row_weight in zip(values, weight, strict=True)
     ]
-    return np.array([one.low[0] for one in each]), np.array([one.high[0] for one in each])
+    return np.array([one.low[0] for one in estimates]), np.array([one.high[0] for one in estimates])
 
 
 def ours_of_differences(first: Floats, second: Floats, weight: Floats | None) -> Ends:
     """Return our intervals of differences."""
     lows, highs = [], []
     for at, rows in enumerate(np.stack([first, second], axis=1)):
-        found = intervals(
+        estimates = intervals(
             Sample.of(rows, None if weight is None else weight[at], [(0, 1)]), confidence=CONFIDENCE
         )
-        lows.append(found.low[2])
-        highs.append(found.high[2])
+        lows.append(estimates.low[2])
+        highs.append(estimates.high[2])
     return np.array(lows), np.array(highs)
 
 
@@ -162,7 +162,7 @@ def students_t(values: Floats, weight: Floats | None) -> Ends:
     return mean - reach, mean + reach
 
 
-def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None) -> Ends:
+def scipys_ends(method: str, resamples: int, values: Floats, weight: Floats | None) -> Ends:
     """Return intervals of ``scipy.stats.bootstrap``."""
 
     def weighted_mean(value: Floats, weight: Floats, axis: int) -> Floats:
@@ -170,8 +170,8 @@ def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None)
 
     ends = []
     for seed, start in enumerate(range(0, len(values), BLOCK)):
-        sample = [each[start : start + BLOCK] for each in (values, weight) if each is not None]
-        found = scipy.stats.bootstrap(
+        sample = [side[start : start + BLOCK] for side in (values, weight) if side is not None]
+        result = scipy.stats.bootstrap(
             sample,
             np.mean if weight is None else weighted_mean,
             paired=weight is not None,
@@ -183,7 +183,7 @@ def of_scipy(method: str, resamples: int, values: Floats, weight: Floats | None)
             method=method,
             rng=np.random.default_rng(seed),
         )
-        ends.append(found.confidence_interval)
+        ends.append(result.confidence_interval)
     low, high = np.concatenate(ends, axis=1)
     return low, high
 
@@ -272,34 +272,36 @@ def _mean_and_error(values: Floats, weight: Floats) -> Ends:
 
 
 def coverage(
-    repetitions: int, resamples: int, of_differences: bool, name: str, size: int
+    repetitions: int, resamples: int, is_of_differences: bool, name: str, size: int
 ) -> list[tuple[str, Ends]]:
     """Return by method the share of intervals that hold the true value, and their mean width."""
     family = (USUAL | HARD)[name]
-    rng = np.random.default_rng([size, of_differences])
+    rng = np.random.default_rng([size, is_of_differences])
     shape = (repetitions, size)
     values, truth = family.first(rng, shape), family.mean
     weight = None if family.weight is None else family.weight(rng, shape)
-    own: Callable[..., Ends] = ours
-    if of_differences:
+    our_ends: Callable[..., Ends] = ours
+    if is_of_differences:
         second = np.where(rng.random(shape) < 0.3, values, family.second(rng, shape))
-        own = partial(lambda one, other, _, of: ours_of_differences(one, other, of), values, second)
+        our_ends = partial(
+            lambda one, other, _, of: ours_of_differences(one, other, of), values, second
+        )
         values, truth = values - second, 0.7 * (family.mean - family.mean_of_second)
     methods: dict[str, Callable[[Floats, Floats | None], Ends]] = {
-        "**ours**": own,
+        "**ours**": our_ends,
         "Student's t": students_t,
-        "percentile": partial(of_scipy, "percentile", resamples),
-        "BCa": partial(of_scipy, "BCa", resamples),
+        "percentile": partial(scipys_ends, "percentile", resamples),
+        "BCa": partial(scipys_ends, "BCa", resamples),
         "bootstrap-t": partial(bootstrap_t, resamples),
     }
-    found = []
+    measured = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of degenerate samples
         for method, ends in methods.items():
             low, high = ends(values, weight)
             held = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
-            found.append((method, (held.mean(), np.nanmean(high - low))))
-    return found
+            measured.append((method, (held.mean(), np.nanmean(high - low))))
+    return measured
 
 
 OTHERS: dict[str, Callable[[Floats], Ends]] = {
@@ -310,7 +312,7 @@ OTHERS: dict[str, Callable[[Floats], Ends]] = {
 }
 
 
-def of_others(repetitions: int, name: str, size: int) -> list[str]:
+def other_coverages(repetitions: int, name: str, size: int) -> list[str]:
     """Return the coverage and the mean width of each of the other intervals."""
     family = (USUAL | HARD)[name]
     values = family.first(np.random.default_rng([size, 0]), (repetitions, size))
@@ -326,12 +328,14 @@ def table_of_others(repetitions: int) -> list[str]:
     """Return a table of other intervals of means: a row for each family and number of queries."""
     names = [name for name, family in (USUAL | HARD).items() if family.weight is None]
     cells = list(product(names, OTHER_SIZES))
-    found = _in_processes(partial(of_others, repetitions), *zip(*cells, strict=True))
-    rows = [[name, str(size), *shares] for (name, size), shares in zip(cells, found, strict=True)]
+    coverages = _in_processes(partial(other_coverages, repetitions), *zip(*cells, strict=True))
+    rows = [
+        [name, str(size), *shares] for (name, size), shares in zip(cells, coverages, strict=True)
+    ]
     return _table([["values", "queries", *OTHERS], *rows])
 
 
-def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float, float, float]:
+def slice_shares(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float, float, float]:
     """Return how often intervals hold the mean of slices, and the difference of two such means.
 
     And how often the randomization test finds a difference between equal systems. Every other slice
@@ -343,9 +347,9 @@ def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float,
     draws = [family.second if at % 2 else family.first for at in range(len(sizes))]
     by_slice = [draw(rng, (repetitions, size)) for draw, size in zip(draws, sizes, strict=True)]
     means = combine([Sample.of(values) for values in by_slice], confidence=CONFIDENCE)
-    held = np.mean([each.low <= mean <= each.high for each in means])
+    held = np.mean([interval.low <= mean <= interval.high for interval in means])
     weight = np.concatenate([np.full(size, 1 / size) for size in sizes])
-    held_differences = found = 0
+    held_differences = detected = 0
     for _ in range(repetitions):
         first, second, again = (
             [draw(rng, (1, size))[0] for size in sizes]
@@ -363,16 +367,16 @@ def of_slices(repetitions: int, name: str, sizes: Sequence[int]) -> tuple[float,
         equal = Sample.of(
             np.stack([np.concatenate(first), np.concatenate(again)]), weight, [(0, 1)]
         )
-        found += float(paired_tests(equal).randomization[0]) <= 1 - CONFIDENCE
-    return float(held), held_differences / repetitions, found / repetitions
+        detected += float(paired_tests(equal).randomization[0]) <= 1 - CONFIDENCE
+    return float(held), held_differences / repetitions, detected / repetitions
 
 
 def table_of_slices(repetitions: int) -> list[str]:
     """Return a table of the mean of slices: families as rows, sets of slices as columns."""
     cells = list(product([name for name in USUAL if USUAL[name].weight is None], SLICES.values()))
     rows: dict[str, list[str]] = {}
-    found = _in_processes(partial(of_slices, repetitions), *zip(*cells, strict=True))
-    for (name, _), (held, held_differences, share) in zip(cells, found, strict=True):
+    shares = _in_processes(partial(slice_shares, repetitions), *zip(*cells, strict=True))
+    for (name, _), (held, held_differences, share) in zip(cells, shares, strict=True):
         rows.setdefault(name, []).append(f"{held:.3f}, {held_differences:.3f}, {100 * share:.1f}%")
     return _table([["values", *SLICES], *([name, *row] for name, row in rows.items())])
 
@@ -387,21 +391,23 @@ def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
     weight = None if family.weight is None else family.weight(rng, (1, size))[0]
     pairs = [(at, at + repetitions) for at in range(repetitions)]
     sample = Sample.of(np.concatenate([first, second]), weight, pairs)
-    found = intervals(sample)
-    excludes = (found.low[2 * repetitions :] > 0) | (found.high[2 * repetitions :] < 0)
+    estimates = intervals(sample)
+    excludes = (estimates.low[2 * repetitions :] > 0) | (estimates.high[2 * repetitions :] < 0)
     significant = paired_tests(sample).randomization < 1 - CONFIDENCE
     return float((excludes & ~significant).mean()), float((~excludes & significant).mean())
 
 
 def table_of_coverage(
-    families: Sequence[str], of_differences: bool, repetitions: int, resamples: int
+    families: Sequence[str], is_of_differences: bool, repetitions: int, resamples: int
 ) -> list[str]:
     """Return coverage and width: a row for each family and method, columns by number of queries."""
     cells = list(product(families, SIZES))
     rows: dict[tuple[str, str], list[str]] = {}
-    one = partial(coverage, repetitions, resamples, of_differences)
-    for (name, _), found in zip(cells, _in_processes(one, *zip(*cells, strict=True)), strict=True):
-        for method, (held, width) in found:
+    one = partial(coverage, repetitions, resamples, is_of_differences)
+    for (name, _), measured in zip(
+        cells, _in_processes(one, *zip(*cells, strict=True)), strict=True
+    ):
+        for method, (held, width) in measured:
             rows.setdefault((name, method), []).append(
                 f"{held:.3f} ({width:.2f})".replace("inf", "∞")
             )
@@ -414,12 +420,12 @@ def table_of_agreement(repetitions: int) -> list[str]:
     sizes = [size for size in SIZES if size >= 10]
     cells = list(product(USUAL, sizes))
     rows: dict[str, list[str]] = {}
-    for (name, _), found in zip(
+    for (name, _), shares in zip(
         cells,
         _in_processes(partial(agreement, repetitions), *zip(*cells, strict=True)),
         strict=True,
     ):
-        rows.setdefault(name, []).append(" / ".join(f"{100 * each:.1f}%" for each in found))
+        rows.setdefault(name, []).append(" / ".join(f"{100 * share:.1f}%" for share in shares))
     return _table(
         [
             ["values", *(f"{size} queries" for size in sizes)],
@@ -441,12 +447,15 @@ def false_positives(repetitions: int, name: str, size: int) -> list[float]:
     weight = None if family.weight is None else family.weight(rng, (1, size))[0]
     pairs = [(at, at + repetitions) for at in range(repetitions)]
     sample = Sample.of(np.concatenate([first, second]), weight, pairs)
-    found = paired_tests(sample)
+    tests = paired_tests(sample)
     one_sided = paired_tests(sample, alternative="greater")
     ends = intervals(sample)
     excludes = (ends.low[2 * repetitions :] > 0) | (ends.high[2 * repetitions :] < 0)
-    p_values = (found.randomization, one_sided.randomization, found.t_test)
-    return [*(float((each <= 1 - CONFIDENCE).mean()) for each in p_values), float(excludes.mean())]
+    p_values = (tests.randomization, one_sided.randomization, tests.t_test)
+    return [
+        *(float((by_test <= 1 - CONFIDENCE).mean()) for by_test in p_values),
+        float(excludes.mean()),
+    ]
 
 
 def power_of_tests(repetitions: int, difference: float, size: int) -> list[float]:
@@ -472,8 +481,8 @@ def power_of_tests(repetitions: int, difference: float, size: int) -> list[float
         ranxs.append(fisher_randomization_test(one, other, 499, 0.05, 42)[0])
     t_tests = scipy.stats.ttest_rel(first, second, axis=1).pvalue
     return [
-        float((np.array(each) <= 0.05).mean())
-        for each in (ours.randomization, scipys, ranxs, t_tests)
+        float((np.array(p_values) <= 0.05).mean())
+        for p_values in (ours.randomization, scipys, ranxs, t_tests)
     ]
 
 
@@ -481,8 +490,8 @@ def table_of_false_positives(repetitions: int) -> list[str]:
     """Return a table of false positives: a row for each family and test."""
     cells = list(product(USUAL, SIZES))
     rows: dict[tuple[str, str], list[str]] = {}
-    found = _in_processes(partial(false_positives, repetitions), *zip(*cells, strict=True))
-    for (name, _), shares in zip(cells, found, strict=True):
+    by_cell = _in_processes(partial(false_positives, repetitions), *zip(*cells, strict=True))
+    for (name, _), shares in zip(cells, by_cell, strict=True):
         for test, share in zip(TESTS, shares, strict=True):
             rows.setdefault((name, test), []).append(f"{100 * share:.1f}%")
     header = ["values", "test", *(f"{size} queries" for size in SIZES)]
@@ -493,11 +502,11 @@ def table_of_power(repetitions: int) -> list[str]:
     """Return how often tests find a difference: a row for each number of queries and test."""
     cells = list(product(DIFFERENCES, (20, 50, 100)))
     rows: dict[tuple[int, str], list[str]] = {}
-    found = _in_processes(partial(power_of_tests, repetitions), *zip(*cells, strict=True))
-    for (_, size), shares in zip(cells, found, strict=True):
+    by_cell = _in_processes(partial(power_of_tests, repetitions), *zip(*cells, strict=True))
+    for (_, size), shares in zip(cells, by_cell, strict=True):
         for test, share in zip(PEERS, shares, strict=True):
             rows.setdefault((size, test), []).append(f"{100 * share:.0f}%")
-    header = ["queries", "test", *(f"{each:g}" for each in DIFFERENCES)]
+    header = ["queries", "test", *(f"{difference:g}" for difference in DIFFERENCES)]
     return _table(
         [
             header,
@@ -535,7 +544,7 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
     their mean over all queries is the drop, and their standard deviation the spread.
     """
     rng = np.random.default_rng(0)
-    found = 0
+    detected = 0
     for _ in range(repetitions):
         differing = rng.random(size) < DIFFERING
         change = rng.normal(
@@ -547,8 +556,8 @@ def gate(repetitions: int, max_drop: float, fall: float, spread: float, size: in
         values = np.concatenate([before, before + differing * change])
         (p,) = paired_tests(Sample.of(values, None, [(1, 0)]), alternative="less").randomization
         difference = float(differences(*values.mean(axis=1)[::-1]))
-        found += is_regression(difference, float(p), max_drop=max_drop, alpha=LEVEL)
-    return found / repetitions
+        detected += is_regression(difference, float(p), max_drop=max_drop, alpha=LEVEL)
+    return detected / repetitions
 
 
 def table_of_gates(repetitions: int) -> list[str]:
@@ -558,38 +567,40 @@ def table_of_gates(repetitions: int) -> list[str]:
         (*kind, spread, size) for kind in kinds for spread in (0.05, 0.1) for size in GATE_SIZES
     ]
     rows: dict[tuple[float, float, float], list[str]] = {}
-    found = _in_processes(partial(gate, repetitions), *zip(*cells, strict=True))
-    for (*kind, spread, _), share in zip(cells, found, strict=True):
+    by_cell = _in_processes(partial(gate, repetitions), *zip(*cells, strict=True))
+    for (*kind, spread, _), share in zip(cells, by_cell, strict=True):
         rows.setdefault((*kind, spread), []).append(f"{100 * share:.1f}%")
     header = ["tolerated fall", "true fall", "spread", *(f"{size} queries" for size in GATE_SIZES)]
     return _table([header, *([*map(str, names), *shares] for names, shares in rows.items())])
 
 
-def of_samples(repetitions: int, name: str, size: int) -> tuple[float, float]:
+def sample_shares(repetitions: int, name: str, size: int) -> tuple[float, float]:
     """Return how often Welch's interval holds the difference and his test finds one of equals."""
     family, rng = USUAL[name], np.random.default_rng(size)
     draws = [draw(rng, (repetitions, size)) for draw in (family.first, family.second, family.first)]
-    bounds = [np.transpose(ours(each, None)) for each in draws]
-    held = found = 0
+    bounds = [np.transpose(ours(draw, None)) for draw in draws]
+    held = detected = 0
     for (first, second, again), (one, other, another) in zip(
         zip(*draws, strict=True), zip(*bounds, strict=True), strict=True
     ):
         differ = welch((first, second), (one, other), confidence=CONFIDENCE)
         held += differ["low"] <= family.mean - family.mean_of_second <= differ["high"]
-        found += welch((first, again), (one, another), confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
-    return held / repetitions, found / repetitions
+        detected += (
+            welch((first, again), (one, another), confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
+        )
+    return held / repetitions, detected / repetitions
 
 
 def table_of_samples(repetitions: int) -> list[str]:
     """Return a table of the coverage and the false positives of independent samples."""
     cells = list(product([name for name in USUAL if USUAL[name].weight is None], SIZES_OF_SAMPLES))
     rows: dict[str, list[str]] = {}
-    for (name, _), (held, found) in zip(
+    for (name, _), (held, detected) in zip(
         cells,
-        _in_processes(partial(of_samples, repetitions), *zip(*cells, strict=True)),
+        _in_processes(partial(sample_shares, repetitions), *zip(*cells, strict=True)),
         strict=True,
     ):
-        rows.setdefault(name, []).append(f"{held:.3f}, {100 * found:.1f}%")
+        rows.setdefault(name, []).append(f"{held:.3f}, {100 * detected:.1f}%")
     header = ["values", *(f"{size} queries each" for size in SIZES_OF_SAMPLES)]
     return _table([header, *([name, *row] for name, row in rows.items())])
 
@@ -615,7 +626,7 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
         }
         pairs = results_of(systems, None, contest)["pairs"]
         significant = sum(pair.p_holm < LEVEL for pair in pairs)
-        of_sample = []
+        held_in_sample = []
         for pair in pairs:
             tests = len(pairs) - min(sum(other.p < pair.p for other in pairs), significant)
             reach = scipy.stats.t.ppf(1 - LEVEL / tests / 2, size - 1) * pair.standard_error
@@ -625,9 +636,9 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
                 and not np.allclose(ends, (pair.low_holm, pair.high_holm), atol=1e-9)
             )
             difference = truth[pair.system] - truth[pair.other]
-            of_sample.append(pair.low_holm - 1e-12 <= difference <= pair.high_holm + 1e-12)
-        held += of_sample
-        all_held += all(of_sample)
+            held_in_sample.append(pair.low_holm - 1e-12 <= difference <= pair.high_holm + 1e-12)
+        held += held_in_sample
+        all_held += all(held_in_sample)
     return float(np.mean(held)), all_held / repetitions, float(np.mean(moved))
 
 
@@ -695,9 +706,9 @@ def markdown(repetitions: int, resamples: int) -> str:
     start = time.perf_counter()
     error = math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repetitions)
     means, differences, hard_means, hard_differences = (
-        table_of_coverage(list(families), of_differences, repetitions, resamples)
+        table_of_coverage(list(families), is_of_differences, repetitions, resamples)
         for families in (USUAL, HARD)
-        for of_differences in (False, True)
+        for is_of_differences in (False, True)
     )
     others = table_of_others(repetitions)
     agreeing = table_of_agreement(repetitions // 4)

@@ -49,7 +49,7 @@ Coverage = dict[str, dict[str, dict[str, list[float]]]]
 
 def coverage(page: str) -> Coverage:
     """Return one family's coverage by table, method and number of queries in SIMULATIONS.md."""
-    found: Coverage = {}
+    coverage: Coverage = {}
     for heading in PANELS:
         table = page.split(f"## {heading}\n")[1].split("\n## ")[0]
         header, _, *rows = (
@@ -63,8 +63,8 @@ def coverage(page: str) -> Coverage:
             if method in METHODS:
                 for size, cell in zip(sizes, cells, strict=True):
                     by_method[METHODS[method]][size].append(float(cell.split()[0]))
-        found[heading] = by_method
-    return found
+        coverage[heading] = by_method
+    return coverage
 
 
 def found_of(gap: float, size: int, repetitions: int) -> float:
@@ -108,7 +108,9 @@ def compared() -> Any:
     """Return the comparison that docs/statistics.md makes, by running the page up to there."""
     page = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
     examples = doctest.DocTestParser().get_examples(page)
-    last = next(at for at, each in enumerate(examples) if each.source.startswith("comparison = "))
+    last = next(
+        at for at, example in enumerate(examples) if example.source.startswith("comparison = ")
+    )
     test = doctest.DocTest(examples[: last + 1], {}, "statistics.md", None, None, None)
     doctest.DocTestRunner().run(test, clear_globs=False)
     return test.globs["comparison"]
@@ -152,7 +154,7 @@ def draw_power(figures: dict[str, dict[str, float]]) -> Figure:
         axes.plot(fine, [100 * planned(float(gap), int(size)) for size in fine], color=f"C{at}")
         axes.plot(
             [int(size) for size in by_size],
-            [100 * each for each in by_size.values()],
+            [100 * share for share in by_size.values()],
             "os^"[at],
             color=f"C{at}",
         )
@@ -182,7 +184,7 @@ def differences_in(comparison: Any) -> dict[str, list[float]]:
     """Return the differences of a comparison, each with the ends of the interval that is drawn."""
     return {
         f"{pair.system} – {pair.other}": [
-            round(each, 6) for each in (pair.difference, pair.low_holm, pair.high_holm)
+            round(end, 6) for end in (pair.difference, pair.low_holm, pair.high_holm)
         ]
         for pair in comparison.pairs
     }
@@ -196,8 +198,8 @@ def main() -> None:
         save("coverage", draw_coverage(held), held)
         comparison = compared()
         save("comparison", comparison.plot(), differences_in(comparison))
-        found = powers()
-        save("power", draw_power(found), found)
+        shares = powers()
+        save("power", draw_power(shares), shares)
 
 
 if __name__ == "__main__":

@@ -54,15 +54,15 @@ def record(url: str) -> Visit:
         page.locator("#picture .grip").nth(1).wait_for()
         page.wait_for_timeout(3000)
         paths = [
-            each.url.removeprefix(url)
-            for each in asked
-            if each.method == "GET" and "/heartbeat/" not in each.url
+            request.url.removeprefix(url)
+            for request in asked
+            if request.method == "GET" and "/heartbeat/" not in request.url
         ]
         asked.clear()
         page.locator("#picture .grip").first.focus()
         page.keyboard.press("ArrowDown")
         page.wait_for_timeout(2000)
-        moves = [each for each in asked if each.method == "POST"]
+        moves = [request for request in asked if request.method == "POST"]
         browser.close()
     return Visit(paths, (moves[0].url.removeprefix(url), json.loads(moves[0].post_data)))
 
@@ -97,12 +97,12 @@ async def move(client: httpx.AsyncClient, visit: Visit, until: float) -> list[fl
 
 def lines(kind: str) -> Iterator[str]:
     """Yield the lines of a run or of its qrels, with as many rows as the page accepts."""
-    each = ROWS // QUERIES
+    retrieved = ROWS // QUERIES
     for query in range(QUERIES):
-        for rank in range(each):
+        for rank in range(retrieved):
             document = f"document-{(query * 7 + rank * 13) % 100_000:06d}"
             if kind == "run":
-                yield f"{query} Q0 {document} {rank + 1} {each - rank}.5 bench\n"
+                yield f"{query} Q0 {document} {rank + 1} {retrieved - rank}.5 bench\n"
             elif rank % 10 == 0:
                 yield f"{query} 0 {document} {rank % 4}\n"
 
@@ -144,17 +144,17 @@ async def measure(url: str, visit: Visit) -> None:
         name = f"{visitors} visitors at once" if visitors > 1 else "one visitor"
         if not uploads:
             first, whole = zip(
-                *await asyncio.gather(*[arrive(each, visit) for each in clients]), strict=True
+                *await asyncio.gather(*[arrive(client, visit) for client in clients]), strict=True
             )
             print(row(f"{name}: the page with its first score", first))
             print(row(f"{name}: all {len(visit.paths)} files of the page", whole))
         until = time.perf_counter() + SECONDS
-        moving = asyncio.gather(*[move(each, visit, until) for each in clients[:visitors]])
+        moving = asyncio.gather(*[move(client, visit, until) for client in clients[:visitors]])
         times = []
         while uploads and time.perf_counter() < until:
             times.append(await upload(clients[-1], files))
             await asyncio.sleep(PAUSE)
-        moved = [each for times_of_one in await moving for each in times_of_one]
+        moved = [time for times_of_one in await moving for time in times_of_one]
         print(
             row(
                 f"{name}{f', while one uploads {size}' * uploads}: a move of a card to its answer",
@@ -165,8 +165,8 @@ async def measure(url: str, visit: Visit) -> None:
             sent, scored = zip(*times, strict=True)
             print(row(f"the upload of {size} next to {visitors} visitors", sent))
             print(row(f"the score of its {ROWS:,} rows", scored))
-        for each in clients:
-            await each.aclose()
+        for client in clients:
+            await client.aclose()
     print(
         f"\nEach visitor moves a card every {PAUSE:.0f} s. "
         f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."

@@ -1,1 +1,1 @@
-"""The Space's page: a module for each place, for the picture both draw, and for the address."""
+"""The Space's page: modules for its two places, the picture that both draw, and the address."""

@@ -3,35 +3,27 @@
 import csv
 import io
 import urllib.parse
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
-from .guide import STEPS, begun_rows, query_of_documents
+from .guide import LESSONS, begun_rows, query_of_documents
 from .html import is_number, sentence
 from .metric import tables
-from .paste import pasted_rows
+from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
-from .settings import CHOICES, CONVENTIONS, OTHERS, Settings, in_words, said
+from .settings import CHOICES, CONVENTIONS, NO_WORDS, Settings, Words, in_words
 
 PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
 LONGEST_SCORE = 30
 RANKING = ("rel", "ids", "scores", "order", "grade")
-CHOSEN = (  # of runs; and in Understand, from where in Compare its ranking was opened
-    "files",
-    "judgments",
-    "groups",
-    "columns",
-    "measure",
-    "base",
-    "other",
-    "query",
-    "sort",
-    "libraries",
-    "run",
-    "all",
-)
+FILES = ("files", "judgments", "groups", "columns")
+# of runs; and in Understand, from where in Compare its ranking was opened
+CHOSEN = (*FILES, "measure", "base", "other", "query", "sort", "libraries", "run", "all")
+SETTINGS = ("convention", "k", *CHOICES, "log_base")
 NOTHING = "-"  # an order without documents
 OF_OTHERS = ("__", "utm_")  # how parameters begin that are not the page's
 
@@ -52,10 +44,9 @@ class Address(NamedTuple):
     step: str = ""
     guess: str = ""
     rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
-    order: tuple[int, ...] | None = None  # the places of the ranked documents; None: by score
-    moved: frozenset[int] = frozenset()
+    order: str = ""  # of a reader, such as "3,1*,2"; empty: by score
     got: str = ""  # the score of a paper
-    chosen: Mapping[str, str] = {}  # the files, and what is looked at, of runs
+    chosen: Words = NO_WORDS  # the files, and what is looked at, of runs
 
     @property
     def run(self) -> str:
@@ -65,9 +56,9 @@ class Address(NamedTuple):
         return self.chosen.get("run", "")
 
     @property
-    def is_of_example(self) -> bool:
-        """Whether the documents are those of the example, in whatever order."""
-        return bool(query_of_documents(row[0] for row in self.shown_rows))
+    def search(self) -> str:
+        """The search of the example, if all documents are its, in whatever order."""
+        return query_of_documents(row[0] for row in self.shown_rows)
 
     @property
     def shown_rows(self) -> Sequence[Row]:
@@ -76,8 +67,11 @@ class Address(NamedTuple):
 
     def ranking(self) -> Ranking:
         """Return the ranking that is shown."""
-        ranking = ranking_of(self.shown_rows, self.settings.options)
-        return ranking._replace(order=self.order, moved=self.moved)
+        ranking = ranking_of(self.shown_rows, self.settings.drawn)
+        if not self.order:
+            return ranking
+        order, moved = order_of(len(ranking.documents), self.order)
+        return replace(ranking, order=order, moved=moved)
 
     def query(self, **changes: Any) -> str:
         """Return the address, after its ?, with some changes."""
@@ -96,12 +90,8 @@ class Address(NamedTuple):
         return self.choose(columns=with_column(self.chosen.get("columns", ""), file, role, column))
 
     def set(self, name: str, word: str) -> str:
-        """Return a link to the page with another word of an option."""
+        """Return a link to the page with another word of an option, or another convention."""
         return self.link(settings=self.settings.with_word(name, word))
-
-    def as_convention(self, convention: str) -> str:
-        """Return a link to the page with the options of a convention."""
-        return self.link(settings=Settings(self.settings.k, convention))
 
     def go(self, place: str) -> str:
         """Return a link to a place, with the settings; from a run, back to its comparison."""
@@ -115,24 +105,22 @@ class Address(NamedTuple):
         chosen = {**self.chosen, "run": "", "all": ""}
         return Address(place="compare", settings=self.settings, chosen=chosen).link()
 
-    def said(self, name: str) -> str:
-        """Return the word of an option as the page writes it."""
-        return said(name, self.settings.word(name))
-
     def hidden_fields(self, *fields: str) -> list[tuple[str, str]]:
         """Return the parts of the address that a form has no fields for.
 
         Without `fields`, it is the form of the settings, which has all of theirs.
         """
-        names = fields or ("k", "convention", *CHOICES, *OTHERS)
+        names = fields or SETTINGS
         parameters = self._parameters()
         return [(name, text) for name, text in parameters.items() if name not in names]
 
     def _parameters(self) -> dict[str, str]:
         settings = self.settings
         parameters = {"tab": self.place, "step": self.step, "guess": self.guess}
-        parameters |= self._ranking_parameters()
-        parameters |= {"k": settings.k, "convention": settings.convention, **settings.chosen}
+        if self.rows:
+            parameters |= column_parameters(self.rows)
+        parameters |= {"order": self.order, "k": settings.k, "convention": settings.convention}
+        parameters |= settings.chosen
         parameters |= {"got": self.got, **self.chosen}
         # defaults are left out, so that the plain address is that of the start
         usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
@@ -141,15 +129,6 @@ class Address(NamedTuple):
             if text and text != usual.get(name):
                 shown[name] = text
         return shown
-
-    def _ranking_parameters(self) -> dict[str, str]:
-        """Return what differs from the ranking that the step begins with."""
-        parameters: dict[str, str] = {}
-        if self.rows:
-            parameters |= column_parameters(self.rows)
-        if self.order is not None:
-            parameters["order"] = order_text(self.order, self.moved)
-        return parameters
 
 
 def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
@@ -165,22 +144,6 @@ def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
     return parameters
 
 
-def usual_columns(size: int) -> tuple[list[str], list[str]]:
-    """Return the names and the scores of documents that need not be in an address."""
-    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
-
-
-def order_text(order: Sequence[int], moved: Collection[int]) -> str:
-    """Return an order as it is in an address, such as "3,1*,2"."""
-    parts = []
-    for place in order:
-        part = f"{place + 1}"
-        if place in moved:
-            part += "*"
-        parts.append(part)
-    return ",".join(parts) or NOTHING
-
-
 def csv_text(cells: Iterable[str]) -> str:
     """Return cells as a line of CSV."""
     text = io.StringIO()
@@ -188,23 +151,24 @@ def csv_text(cells: Iterable[str]) -> str:
     return text.getvalue()
 
 
-def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
-    """Return what an address shows, and a note for each part that cannot be read.
+def read_address(parameters: Words) -> tuple[Address, list[Note]]:
+    """Return what an address shows, and a note for every part that cannot be read.
 
     Such a part has its default.
     """
     reader = _Reader(parameters)
-    place = reader.read("tab", "understand", one_of(PLACES))
-    step = reader.read("step", "", one_of(STEPS))
+    place = reader.choice("tab", "understand", PLACES)
+    step = reader.choice("step", "", LESSONS)
+    choices = LESSONS[step].choices if step in LESSONS else ()
     settings = reader.settings()
-    address = Address(place, settings, step, reader.read("guess", "", guess_in(step)))
+    address = Address(place, settings, step, reader.choice("guess", "", choices))
     # whether the files have what is chosen is seen in Compare, which reads them
     chosen = {name: parameters.get(name, "") for name in CHOSEN}
     chosen["columns"] = reader.read("columns", "", columns_text)
     if place == "understand":
         address = reader.ranking(address)
     address = address._replace(
-        got=reader.read("got", "", at_most(LONGEST_SCORE)),
+        got=reader.read("got", "", score_text),
         chosen={name: text for name, text in chosen.items() if text},
     )
     return address, [*reader.notes, *reader.unknown()]
@@ -213,20 +177,19 @@ def read_address(parameters: Mapping[str, str]) -> tuple[Address, list[Note]]:
 class _Reader:
     """Read the parts of an address, and note the faults."""
 
-    def __init__(self, parameters: Mapping[str, str]) -> None:
+    def __init__(self, parameters: Words) -> None:
         self.parameters = parameters
         self.notes: list[Note] = []
 
-    def note(self, name: str, problem: Any) -> None:
-        """Note that a part is at fault."""
-        if name == "paste":
-            self.notes.append(Note(sentence(f"The ranking was not read: {in_words(problem)}")))
-            return
+    def note(self, name: str, problem: Any, *link: str) -> None:
+        """Note that a part is at fault, and with which link it is not."""
         text = self.parameters.get(name, "")
         if len(text) > 40:
             text = f"{text[:40]}…"
         says = f"The address has {name}={text}, but {in_words(problem)}"
-        self.notes.append(Note(sentence(says)))
+        if name == "paste":
+            says = f"The ranking was not read: {in_words(problem)}"
+        self.notes.append(Note(sentence(says), *link))
 
     def read(self, name: str, otherwise: Any, value_of: Callable[[str], Any]) -> Any:
         """Return a part, or its default."""
@@ -238,86 +201,61 @@ class _Reader:
             self.note(name, problem)
             return otherwise
 
+    def choice(self, name: str, otherwise: str, choices: Iterable[str]) -> Any:
+        """Return a part that is one of some words, or its default."""
+        return self.read(name, otherwise, partial(one_of, list(choices)))
+
     def settings(self) -> Settings:
         """Return the settings; an option that fits no other has its default."""
-        convention = self.read("convention", "sklearn", one_of(CONVENTIONS))
-        settings = Settings(self.read("k", "10", cutoffs_text), convention)
+        settings = Settings()
         # one after another, so that the first that does not fit the others is noted
-        for name in (*CHOICES, *OTHERS):
-            usual = settings.word(name)
-            changed = settings.with_word(name, self.read(name, usual, word_of(name)))
-            try:
-                changed.check()
-                settings = changed
-            except ValueError as problem:
-                self.note(name if name in self.parameters else "k", problem)
+        for name in SETTINGS:
+            settings = self.read(name, settings, partial(with_word, settings, name))
         return settings
 
-    def ranking(self, address: Address) -> Address:
+    def ranking(self, address: Address) -> Any:
         """Return the address with its ranking; a faulty one is that of the step."""
         name, rows = "rel", self._rows()
         if self.parameters.get("paste", "").strip():
             name = "paste"
-            rows = self.read(name, rows, lambda text: tuple(map(tuple, pasted_rows(text))))
+            rows = self.read(name, rows, pasted_rows)
         if rows:
             address = self._with_rows(address, name, rows)
-        if "grade" in self.parameters:
-            address = self._graded(address)
+        address = self.read("grade", address, partial(graded, address))
         if name == "paste":
             # an order in the address would be that of the ranking before
             return address._replace(step="", guess="")
         try:
-            size = len(address.ranking().documents)
+            address.ranking()
         except ValueError as problem:  # such as relevances without a gain
             self.note("gain", problem)
             usual = Settings(address.settings.k, address.settings.convention)
             address = address._replace(settings=usual, rows=())
-            size = len(address.ranking().documents)
-        order, moved = self.read("order", (None, frozenset()), lambda text: order_of(text, size))
-        return address._replace(order=order, moved=moved)
+        return self.read("order", address, partial(ordered, address))
 
     def _with_rows(self, address: Address, name: str, rows: tuple[Row, ...]) -> Address:
         """Return the address with the rows of a part, unless they are no ranking."""
-        with_rows = address._replace(rows=rows)
+        changed = address._replace(rows=rows)
         try:
-            ranking_of(rows, address.settings.options)
+            changed.ranking()
+        except tables.InputError as problem:  # of a negative relevance
+            self.note(name, problem, changed.set("negative_relevance", "clip"), "Count it as 0")
+            return address
         except ValueError as problem:
             self.note(name, problem)
-            self._offer_clip(with_rows, problem)
             return address
-        return with_rows
-
-    def _graded(self, address: Address) -> Address:
-        """Return the address with the relevance of some documents changed, as in "4:3,1:0"."""
-
-        def read(text: str) -> tuple[Row, ...]:
-            rows = [list(row) for row in address.shown_rows]
-            for part in text.split(","):
-                number, _, relevance = part.partition(":")
-                rows[place_of(number, len(rows))][1] = relevance
-            ranking_of(rows, address.settings.options)
-            return tuple(map(tuple, rows))
-
-        return address._replace(rows=self.read("grade", address.rows, read))
-
-    def _offer_clip(self, address: Address, problem: ValueError) -> None:
-        """Give the last note a link that counts a negative relevance as 0, if that was at fault."""
-        if isinstance(problem, tables.InputError) and "negative_relevance" in problem.options:
-            link = address.set("negative_relevance", "clip")
-            self.notes[-1] = self.notes[-1]._replace(link=link, does="Count it as 0")
+        return changed
 
     def _rows(self) -> tuple[Row, ...]:
-        """Return the rows of relevance, ids and scores."""
         relevance = self.read("rel", [], cells_of)
         ids, scores = usual_columns(len(relevance))
-        ids = self.read("ids", ids, cells_of_size(len(relevance)))
-        scores = self.read("scores", scores, cells_of_size(len(relevance)))
+        beside = partial(cells_beside, relevance)
+        ids, scores = self.read("ids", ids, beside), self.read("scores", scores, beside)
         return tuple(zip(ids, relevance, scores, strict=True))
 
     def unknown(self) -> list[Note]:
-        """Return a note on each part that the page does not know."""
-        known = ("tab", "step", "guess", "got", "paste", "k", "convention")
-        names = {*known, *RANKING, *CHOICES, *OTHERS, *CHOSEN}
+        """Return a note on every part that the page does not know."""
+        names = {"tab", "step", "guess", "got", "paste", *RANKING, *SETTINGS, *CHOSEN}
         notes = []
         for name in self.parameters:
             if name not in names and not name.startswith(OF_OTHERS):
@@ -326,40 +264,19 @@ class _Reader:
         return notes
 
 
-def one_of(choices: Iterable[str]) -> Callable[[str], str]:
-    """Return a reader of one of some words."""
-    words = list(choices)
-
-    def read(text: str) -> str:
-        if not words:
-            raise ValueError("nothing is asked here")
-        if text not in words:
-            raise ValueError(f"it must be one of {', '.join(words)}")
-        return text
-
-    return read
+def one_of(choices: Sequence[str], text: str) -> str:
+    """Return one of some words, after a check."""
+    if not choices:
+        raise ValueError("nothing is asked here")
+    if text not in choices:
+        raise ValueError(f"it must be one of {', '.join(choices)}")
+    return text
 
 
-def guess_in(step: str) -> Callable[[str], str]:
-    """Return a reader of a guess of a step."""
-    return one_of(STEPS[step].choices if step in STEPS else ())
-
-
-def at_most(characters: int) -> Callable[[str], str]:
-    """Return a reader of a short text."""
-
-    def read(text: str) -> str:
-        if len(text) > characters:
-            raise ValueError(f"it must have at most {characters} characters")
-        return text.strip()
-
-    return read
-
-
-def cutoffs_text(text: str) -> str:
-    """Return cutoffs as text, after a check."""
-    settings = Settings(text[:200])
-    settings.check()
+def score_text(text: str) -> str:
+    """Return the score of a paper, after a check of its length."""
+    if len(text) > LONGEST_SCORE:
+        raise ValueError(f"it must have at most {LONGEST_SCORE} characters")
     return text.strip()
 
 
@@ -369,19 +286,18 @@ def columns_text(text: str) -> str:
     return text
 
 
-def word_of(name: str) -> Callable[[str], str]:
-    """Return a reader of a word of an option."""
-    if name in ("gain", "log_base"):
-        return lambda text: _checked_word(name, text)
-    return one_of(CHOICES[name])
-
-
-def _checked_word(name: str, text: str) -> str:
-    """Return the base of the logarithm, or a gain, which may be one for each label."""
-    if name == "log_base" and not is_number(text):
+def with_word(settings: Settings, name: str, word: str) -> Settings:
+    """Return settings with another word of an option, after a check."""
+    if name == "log_base" and not is_number(word):
         raise ValueError("it must be a number above 1")
-    Settings().with_word(name, text).check()
-    return text
+    if name == "convention":
+        one_of(list(CONVENTIONS), word)
+    # a gain may be one for every label
+    if name in CHOICES and name != "gain":
+        one_of(CHOICES[name], word)
+    changed = settings.with_word(name, word)
+    changed.check()
+    return changed
 
 
 def cells_of(text: str) -> list[str]:
@@ -394,27 +310,41 @@ def cells_of(text: str) -> list[str]:
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
 
-def cells_of_size(size: int) -> Callable[[str], list[str]]:
-    """Return a reader of the cells of a column that belongs to another."""
-
-    def read(text: str) -> list[str]:
-        cells = cells_of(text)
-        if not size:
-            raise ValueError("it belongs to rel, which is not there")
-        if len(cells) != size:
-            raise ValueError(f"it must have {size} cells, as rel has; it has {len(cells)}")
-        return cells
-
-    return read
+def cells_beside(relevance: Sequence[str], text: str) -> list[str]:
+    """Return the cells of a column beside that of the relevances."""
+    cells, size = cells_of(text), len(relevance)
+    if not size:
+        raise ValueError("it belongs to rel, which is not there")
+    if len(cells) != size:
+        raise ValueError(f"it must have {size} cells, as rel has; it has {len(cells)}")
+    return cells
 
 
-def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
+def graded(address: Address, text: str) -> Address:
+    """Return an address with the relevance of some documents changed, as in "4:3,1:0"."""
+    rows = [list(row) for row in address.shown_rows]
+    for part in text.split(","):
+        number, _, relevance = part.partition(":")
+        rows[place_of(len(rows), number)][1] = relevance
+    changed = address._replace(rows=tuple(map(tuple, rows)))
+    changed.ranking()
+    return changed
+
+
+def ordered(address: Address, text: str) -> Address:
+    """Return an address with another order, after a check."""
+    changed = address._replace(order=text)
+    changed.ranking()
+    return changed
+
+
+def order_of(size: int, text: str) -> tuple[tuple[int, ...], frozenset[int]]:
     """Return the places of the ranked documents, and of the moved ones, from "3,1*,2"."""
     if text == NOTHING:
         return (), frozenset()
     order, moved = [], set()
     for part in text.split(","):
-        place = place_of(part, size)
+        place = place_of(size, part)
         order.append(place)
         if part.endswith("*"):
             moved.add(place)
@@ -423,36 +353,10 @@ def order_of(text: str, size: int) -> tuple[tuple[int, ...], frozenset[int]]:
     return tuple(order), frozenset(moved)
 
 
-def place_of(part: str, size: int) -> int:
+def place_of(size: int, part: str) -> int:
     """Return the place of a document from its number, which may end in a star."""
     number = part.removesuffix("*")
     is_number = number.isascii() and number.isdigit()
     if not is_number or not 1 <= int(number) <= size:
         raise ValueError(f"{part[:10]!r} is none of the {size} documents")
     return int(number) - 1
-
-
-class Choice(NamedTuple):
-    """A word of an option, and the score with it; none where it is not shown."""
-
-    word: str
-    said: str
-    link: str
-    is_chosen: bool
-    score: str
-
-
-def choices_of(
-    address: Address, score: Callable[[str, str], str] = lambda name, word: ""
-) -> dict[str, list[Choice]]:
-    """Return the words of every option, with their scores."""
-    choices: dict[str, list[Choice]] = {}
-    for name, words in CHOICES.items():
-        choices[name] = []
-        for word in words:
-            is_chosen = word == address.settings.word(name)
-            choice = Choice(
-                word, said(name, word), address.set(name, word), is_chosen, score(name, word)
-            )
-            choices[name].append(choice)
-    return choices

@@ -4,6 +4,7 @@ import base64
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -19,9 +20,9 @@ from gradio_client.utils import is_file_obj_with_meta, python_type_to_json_schem
 
 from .explanation import explanation_of
 from .files import run_names
-from .metric import ndcg, tables
+from .metric import Options, ndcg, tables
 from .reading import Mappings, check_size, read_upload
-from .results import RUNS, compare_runs, report_on
+from .results import RUNS, compare_runs
 from .settings import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, cutoffs_of, option_of
 
 Handler = Callable[..., Any]
@@ -41,6 +42,7 @@ SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides
 Numbers = list[list[float | None]]
 Relevances = list[list[float | str | None]]
 Runs = dict[str, str] | list[str]
+Answer = dict[str, Any]
 Reported = float | str | list[Any] | dict[str, Any]
 ORDER = (
     "gain",
@@ -51,6 +53,10 @@ ORDER = (
     "log_base",
     "discount",
     "ideal",
+    "missing",
+    "score_dtype",
+    "score_order",
+    "duplicates",
 )
 OTHERS = {  # types and defaults of the options that are more or less than their words
     "gain": (Literal["", *CHOICES["gain"]] | str | dict[str, float], ""),
@@ -62,12 +68,12 @@ OTHERS = {  # types and defaults of the options that are more or less than their
 
 
 def _options() -> dict[str, tuple[Any, Any, str]]:
-    """Return the type, the default and the description of each option, by its name."""
+    """Return the types, defaults and descriptions of all options, by their names."""
     options: dict[str, tuple[Any, Any, str]] = {
         "k": (str, "10", 'how many ranks count: "10", several as "1,5,10", "" for all'),
         "convention": (Literal[*CONVENTIONS], "sklearn", "the library that defines nDCG"),
     }
-    for name in (*ORDER, "missing", "score_dtype", "score_order", "duplicates"):
+    for name in ORDER:
         option = tables.OPTIONS[name]
         kind, default = OTHERS.get(name, (Literal["", *option.words], ""))
         words = "; ".join(f"{word}: {about}" for word, about in option.words.items())
@@ -83,21 +89,18 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
 OPTIONS = _options()
 # how messages say what the functions do not take
 NOT_HERE = {name: called for name, called in CALLED.items() if called in ("", IN_PYTHON)}
-NOT_HERE |= {name: CALLED[name] for name in ("None", "document_ids")} | dict.fromkeys(
-    ("query_ids", "sample_weight"), IN_PYTHON
-)
+NOT_HERE |= {"None": "null", "document_ids": "document ids"}
+NOT_HERE |= {"query_ids": IN_PYTHON, "sample_weight": IN_PYTHON}
 
 
-def options_of_words(k: Any, words: Mapping[str, Any]) -> dict[str, Any]:
+def options_of_words(k: Any, words: Options) -> dict[str, Any]:
     """Return the options of `compute` for a program's arguments; if empty, the convention's."""
-    options: dict[str, Any] = {"k": cutoffs_of(str(k or ""))}
-    for name, word in words.items():
-        if word != "":
-            options[name] = word
+    options = {name: word for name, word in words.items() if word != ""}
+    options["k"] = cutoffs_of(str(k or ""))
     if isinstance(options.get("gain"), str):
         options |= option_of("gain", options["gain"])
-    with suppress(ValueError, TypeError):  # other words are for the metric to accept or to refuse
-        options |= option_of("zero_division", options.get("zero_division", "other"))
+    with suppress(KeyError, TypeError, ValueError):  # the metric takes or refuses other words
+        options |= option_of("zero_division", options["zero_division"])
     ndcg.signature(**options)
     return options
 
@@ -138,33 +141,29 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
         return orjson.loads(text)
 
     # Gradio reads the parameters from the signature, and their descriptions from the docstring
+    parameter = partial(inspect.Parameter, kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = list(inputs)
-    described = [f"    {parameter.name}: {ABOUT[parameter.name]}" for parameter in inputs]
+    described = [f"    {named.name}: {ABOUT[named.name]}" for named in inputs]
     for name, (kind, default, about) in OPTIONS.items():
-        parameters.append(_parameter(name, kind, default))
+        parameters.append(parameter(name, default=default, annotation=kind))
         described.append(f"    {name}: {about}")
-    parameters.append(_parameter("request", gr.Request, None))
+    parameters.append(parameter("request", default=None, annotation=gr.Request))
     answer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    answer.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    answer.__annotations__ = {named.name: named.annotation for named in parameters}
     answer.__doc__ = "\n".join([f"{inspect.getdoc(function)}\n\nArgs:", *described])
     answer.__name__ = function.__name__
     return answer
 
 
-def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind
-    )
-
-
 def score(
-    predictions: Numbers, references: Relevances, options: dict[str, Any], per_query: bool
-) -> dict[str, Any]:
+    predictions: Numbers, references: Relevances, options: Options, per_query: bool
+) -> Answer:
     """Score ranked documents by nDCG: how good rankings are, from 0 to 1.
 
     The answer has the scores by name, such as "nDCG@10", and their "signature".
     """
-    for name, side in (("predictions", predictions), ("references", references)):
+    sides = {"predictions": predictions, "references": references}
+    for name, side in sides.items():
         # never accept server paths
         if not isinstance(side, list) or not all(isinstance(query, list) for query in side):
             raise ValueError(f"{name} must be a list of one list per query")
@@ -177,42 +176,41 @@ def score(
             if isinstance(value, (str, list, dict)):
                 problem = f"{value!r:.40} is not a number; give a number or null"
                 raise ValueError(f"predictions: query {query}: {problem}")
-    given = {"predictions": predictions, "references": references, **options}
-    result = {**ndcg.compute(**given), "signature": ndcg.signature(**options)}
+    result = {**ndcg.compute(**sides, **options), "signature": ndcg.signature(**options)}
     if per_query:
-        result["queries"] = ndcg.compute(**given, use_aggregator=False)
+        result["queries"] = ndcg.compute(**sides, **options, use_aggregator=False)
     return result
 
 
-def score_run(run: str, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+def score_run(run: str, qrels: str, options: Options, per_query: bool) -> Answer:
     """Score a TREC run (or CSV, Parquet, JSON) by qrels: nDCG with its confidence interval."""
-    judged = read_given("qrels", qrels, "qrels", options)
-    return _answer(report_on(read_given("run", run, "run", options), judged, options), per_query)
+    return _answer(ndcg.report(**_sides(run, qrels, options), **options), per_query)
 
 
-def compare(runs: Runs, qrels: str, options: dict[str, Any], per_query: bool) -> dict[str, Any]:
+def compare(runs: Runs, qrels: str, options: Options, per_query: bool) -> Answer:
     """Compare several runs with paired tests over the queries of the qrels.
 
     A judged query that is missing from a run counts as if nothing was retrieved, unless `missing`
     or the convention skips it.
     """
-    named = name_runs(runs)
-    judged = read_given("qrels", qrels, "qrels", options)
-    read = {name: read_given(f"runs: {name}", run, "run", options) for name, run in named.items()}
-    return _answer(compare_runs(read, judged, options), per_query)
+    sent = name_runs(runs)
+    judgments = read_sent("qrels", qrels, "judgments", options)
+    read = {name: read_sent(f"runs: {name}", run, "run", options) for name, run in sent.items()}
+    return _answer(compare_runs(read, judgments, options), per_query)
 
 
-def explain(
-    run: str, qrels: str, got: Reported, options: dict[str, Any], per_query: bool
-) -> dict[str, Any]:
+def explain(run: str, qrels: str, got: Reported, options: Options, per_query: bool) -> Answer:
     """Find the library whose nDCG gives a score; else the combination of options, or a slip.
 
     It accepts the options k, log_base, duplicates, judged_only and score_order, and the gain of
     labels; all others are searched.
     """
-    judged = read_given("qrels", qrels, "qrels", options)
-    given = {"predictions": read_given("run", run, "run", options), "references": judged}
-    return _answer(explanation_of(given, got, options), per_query)
+    return _answer(explanation_of(_sides(run, qrels, options), got, options), per_query)
+
+
+def _sides(run: str, qrels: str, options: Options) -> dict[str, Any]:
+    judgments = read_sent("qrels", qrels, "judgments", options)
+    return {"predictions": read_sent("run", run, "run", options), "references": judgments}
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
@@ -227,40 +225,34 @@ def name_runs(runs: Any) -> dict[str, Any]:
         return runs
     paths = []
     for number, run in enumerate(runs, 1):
-        path = f"run {number}"
-        if is_file_obj_with_meta(run):
-            path = run["path"]
-        paths.append(path)
+        paths.append(run["path"] if is_file_obj_with_meta(run) else f"run {number}")
     return dict(zip(run_names(paths), runs, strict=True))
 
 
-def read_given(name: str, given: Any, kind: str, options: Mapping[str, Any]) -> Mappings:
-    """Read a run or qrels from text, or from an upload that Gradio has checked.
+def read_sent(name: str, sent: Any, role: str, options: Options) -> Mappings:
+    """Read a run or judgments from text, or from an upload that Gradio has checked.
 
     It never reads from a path of the server.
     """
-    if is_file_obj_with_meta(given):
-        return read_upload(given["path"], kind, options)
-    if not isinstance(given, str):
-        type_name = type(given).__name__
-        raise ValueError(
-            f"{name} must be the text of a file, or a file that is uploaded; got {type_name}"
-        )
+    if is_file_obj_with_meta(sent):
+        return read_upload(sent["path"], role, options)
+    if not isinstance(sent, str):
+        problem = "must be the text of a file, or a file that is uploaded"
+        raise ValueError(f"{name} {problem}; got {type(sent).__name__}")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "text"
         try:
-            content = given.encode()
-            if given.startswith("data:") and ";base64," in given[:200]:
-                content = base64.b64decode(given.partition(",")[2])
+            content = sent.encode()
+            if sent.startswith("data:") and ";base64," in sent[:200]:
+                content = base64.b64decode(sent.partition(",")[2])
             path.write_bytes(content)
-            return read_upload(str(path), kind, options)
+            return read_upload(str(path), role, options)
         except ValueError as problem:
             raise tables.within(problem, name, instead_of=tables.place_of_file("text")) from None
 
 
-def _answer(report: Any, per_query: bool) -> dict[str, Any]:
-    """Return a report or a comparison in JSON types."""
-    answer: dict[str, Any] = report.to_dict()
+def _answer(report: Any, per_query: bool) -> Answer:
+    answer: Answer = report.to_dict()
     if not per_query:
         answer.pop("queries", None)
     return answer
@@ -283,17 +275,18 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
         return JSONResponse(
             {"detail": f"there is no function {name[:40]!r}; call {', '.join(FUNCTIONS)}"}, 404
         )
-    given = await request.json()
-    parameters = get_function_params(FUNCTIONS[name])
-    names = [parameter for parameter, *_ in parameters]
-    needed = [parameter for parameter, has_default, *_ in parameters if not has_default]
-    faults = [
-        f"unknown parameter {parameter[:40]!r}" for parameter in given if parameter not in names
-    ]
-    faults += [f"{parameter} is missing" for parameter in needed if parameter not in given]
+    sent = await request.json()
+    has_default = {parameter: has for parameter, has, *_ in get_function_params(FUNCTIONS[name])}
+    faults = []
+    for parameter in sent:
+        if parameter not in has_default:
+            faults.append(f"unknown parameter {parameter[:40]!r}")
+    for parameter in has_default:
+        if not has_default[parameter] and parameter not in sent:
+            faults.append(f"{parameter} is missing")
     if not faults:
         raise problem
-    detail = f"{name}: {'; '.join(faults)}; its parameters are {', '.join(names)}"
+    detail = f"{name}: {'; '.join(faults)}; its parameters are {', '.join(has_default)}"
     return JSONResponse({"detail": detail}, 422)
 
 

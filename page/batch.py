@@ -6,8 +6,9 @@ with the columns prediction, reference and query_id.
 
 import ast
 import csv
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .metric import tables
@@ -15,6 +16,9 @@ from .reading import LIMITS, Mappings, check_size, named, text_of
 
 NAMES = ("predictions", "references", "weights", "query_ids")
 COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
+
+
+Lists = dict[str, Any]  # predictions, references, ..., or one of these by query
 
 
 class Batch(NamedTuple):
@@ -25,33 +29,33 @@ class Batch(NamedTuple):
     weights: dict[str, float] | None
 
 
-def read_batch(path: str, options: Mapping[str, Any]) -> Batch:
+def read_batch(path: str) -> Batch:
     """Read a batch from an uploaded file."""
     with named(path):
         text = text_of(path).strip()
-        is_csv = not text.startswith(("{", "["))
-        lists = _columns(text) if is_csv else _values(text)
-        for name in NAMES[:2]:
-            if name not in lists:
-                raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
-            if not isinstance(lists[name], (list, dict)):
-                problem = f"must be a list or a mapping; got {type(lists[name]).__name__}"
-                raise ValueError(f"{name} {problem}")
-            check_size(lists[name])
+        if text.startswith(("{", "[")):
+            lists = _values(text)
+        else:
+            lists = _columns(text)
         predictions, references = (_by_query(lists, name) for name in NAMES[:2])
-        _check_equal(predictions, references)
+        for query, judged in references.items():
+            _check_equal(query, predictions.get(query), judged)
         run, judgments = _mappings(predictions), _mappings(references)
         return Batch(run, judgments, _weights(lists.get("weights"), list(judgments)))
 
 
-def _values(text: str) -> dict[str, Any]:
+def _values(text: str) -> Lists:
     """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
     try:
         value, end = json.JSONDecoder().raw_decode(text)
         if text[end:].strip():
             value = (value, json.loads(text[end:]))
     except json.JSONDecodeError as error:
-        value = _literal(text, error)  # of [..], [..] in Python, a tuple
+        try:
+            # lines become a tuple, so that two values on two lines are a pair
+            value = ast.literal_eval(", ".join(text.splitlines()))
+        except (SyntaxError, ValueError, MemoryError):
+            raise error from None
     if isinstance(value, tuple) and len(value) == 2:
         return dict(zip(NAMES, value, strict=False))
     if isinstance(value, tuple) and value:
@@ -61,30 +65,21 @@ def _values(text: str) -> dict[str, Any]:
     return value
 
 
-def _literal(text: str, error: json.JSONDecodeError) -> Any:
-    """Return a value in Python; or raise the error of JSON."""
-    try:
-        # so that two values on two lines are a pair
-        return ast.literal_eval(", ".join(text.splitlines()))
-    except (SyntaxError, ValueError, MemoryError):
-        raise error from None
-
-
-def _columns(text: str) -> dict[str, Any]:
-    """Return the columns of CSV or TSV that a batch has."""
+def _columns(text: str) -> Lists:
     first = text.partition("\n")[0]
     delimiter = max("\t;,", key=first.count)
     LIMITS.check("columns", first.count(delimiter) + 1)
     rows = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
     header = [name.strip().lower() for name in next(rows, [])]
     places = {name: header.index(name) for name in COLUMNS if name in header}
-    lists: dict[str, Any] = {COLUMNS[name]: [] for name in places}
+    lists: Lists = {}
     for line, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise ValueError(f"line {line}: {len(row)} cells; the first line has {len(header)}")
         for name, place in places.items():
-            lists[COLUMNS[name]].append(_cell(name, row[place].strip(), line))
-    return {name: cells for name, cells in lists.items() if cells}
+            value = _cell(name, row[place].strip(), line)
+            lists.setdefault(COLUMNS[name], []).append(value)
+    return lists
 
 
 def _cell(name: str, text: str, line: int) -> Any:
@@ -100,57 +95,56 @@ def _cell(name: str, text: str, line: int) -> Any:
         raise ValueError(f"line {line}: the prediction {text[:40]!r} is not a number") from None
 
 
-def _by_query(lists: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _by_query(lists: Lists, name: str) -> Lists:
     """Return one side by query: of lists, their places; of one flat list, the query ids."""
-    side = lists[name]
-    if isinstance(side, dict):
-        return {str(query): documents for query, documents in side.items()}
-    ids = lists.get("query_ids")
-    if ids is None:
-        if not all(isinstance(documents, list) for documents in side):
-            raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
-        return {f"{place}": documents for place, documents in enumerate(side, 1)}
-    if len(ids) != len(side):
+    if name not in lists:
+        raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
+    side, ids = lists[name], lists.get("query_ids")
+    if not isinstance(side, (list, dict)):
+        raise ValueError(f"{name} must be a list or a mapping; got {type(side).__name__}")
+    check_size(side)
+    if ids is not None and len(ids) != len(side):
         raise ValueError(f"{len(side)} {name} and {len(ids)} query_ids; give one for each")
-    queries: dict[str, Any] = {}
+    if isinstance(side, dict) or all(isinstance(documents, list) for documents in side):
+        return _by_name(side, ids or itertools.count(1))
+    if ids is None:
+        raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
+    queries: Lists = {}
     for query, value in zip(ids, side, strict=True):
-        queries.setdefault(str(query), []).append(value)
+        queries.setdefault(f"{query}", []).append(value)
     return queries
 
 
-def _check_equal(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
+def _by_name(values: Any, names: Iterable[Any]) -> Lists:
+    """Return the values of a mapping, or of a list whose values have these names."""
+    if not isinstance(values, dict):
+        values = dict(zip(names, values, strict=False))
+    return {f"{name}": value for name, value in values.items()}
+
+
+def _check_equal(query: str, scored: Any, judged: Any) -> None:
     """Raise an error for lists that do not belong to the same documents."""
-    for query, judged in references.items():
-        scored = predictions.get(query)
-        are_lists = isinstance(scored, list) and isinstance(judged, list)
-        if are_lists and len(scored) != len(judged):  # type: ignore[arg-type]
-            counts = f"{len(scored)} predictions and {len(judged)} references"  # type: ignore[arg-type]
-            raise ValueError(f"query {query}: {counts}; give one of each for each document")
+    are_lists = isinstance(scored, list) and isinstance(judged, list)
+    if are_lists and len(scored) != len(judged):
+        counts = f"{len(scored)} predictions and {len(judged)} references"
+        raise ValueError(f"query {query}: {counts}; give one of each for each document")
 
 
-def _mappings(queries: Mapping[str, Any]) -> Mappings:
+def _mappings(queries: Lists) -> Mappings:
     """Return the values of documents by query and document; in a list they are called d1, d2."""
     mappings: Mappings = {}
     for query, documents in queries.items():
-        if isinstance(documents, Sequence) and not isinstance(documents, str):
-            named_by_place = {f"d{place}": value for place, value in enumerate(documents, 1)}
-            mappings[query] = _without_none(named_by_place)
-        elif isinstance(documents, dict):
-            mappings[query] = _without_none(documents)
-        else:
+        if not isinstance(documents, (dict, list, tuple)):
             raise ValueError(f"query {query}: must be a list or a mapping; got {documents!r:.40}")
+        values = _by_name(documents, map("d{}".format, itertools.count(1)))
+        mappings[query] = {name: value for name, value in values.items() if value is not None}
     return mappings
-
-
-def _without_none(documents: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(document): value for document, value in documents.items() if value is not None}
 
 
 def _weights(weights: Any, queries: Sequence[str]) -> dict[str, float] | None:
     if weights is None:
         return None
-    if isinstance(weights, dict):
-        return {str(query): weight for query, weight in weights.items()}
-    if not isinstance(weights, list) or len(weights) != len(queries):
+    is_list = isinstance(weights, list) and len(weights) == len(queries)
+    if not is_list and not isinstance(weights, dict):
         raise ValueError(f"weights must be a list of one for each of the {len(queries)} queries")
-    return dict(zip(queries, weights, strict=True))
+    return _by_name(weights, queries)

@@ -1,25 +1,27 @@
 """The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
+from operator import methodcaller
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from .address import LONGEST, Address, Note, choices_of, read_address
+from .address import LONGEST, Address, Note, read_address
 from .explanation import Libraries, libraries
 from .files import are_samples, contents_of
-from .grid import Pair, grid_of, pair_of, ranking_in, sorts_of
+from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
-from .settings import CONVENTIONS, LABELS, SIDES, in_words
+from .settings import CHOICES, SIDES, Words, in_words
 from .standings import (
     Remark,
     Standing,
     chosen_of,
     listed,
     missing_remarks,
+    order_remarks,
     rows_of,
     tie_remarks,
 )
@@ -38,80 +40,66 @@ LARGE = 200_000  # rows up to which they are drawn for all runs
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
     """Return the place as HTML."""
     results = results_of(address)
-    values = {**shown, **_frame(address, notes, results)}
-    if results.problem:
-        return render("compare.html", **values, problem=results.problem, standing=None)
+    values = {}
+    if not results.problem:
+        values = _shown_of(address, results)
     return render(
-        "compare.html", **values, problem="", **_results(address, results, values["notes"])
+        "compare.html",
+        **shown,
+        **values,
+        address=address,
+        notes=[*notes, *unknown_files(address, results), *values.get("unknown", ())],
+        title=TITLE,
+        files=results.files,
+        are_samples=are_samples(address),
+        choices=CHOICES,
+        scores={},
+        offer=results.offer,
+        problem=results.problem,
     )
 
 
-def _frame(address: Address, notes: Sequence[Note], results: Results) -> dict[str, Any]:
-    """Return what is shown with and without results."""
-    return {
-        "address": address,
-        "notes": [*notes, *unknown_files(address, results)],
-        "title": TITLE,
-        "files": results.files,
-        "are_samples": are_samples(address),
-        "choices": choices_of(address),
-        "conventions": CONVENTIONS,
-        "labels": LABELS,
-        "offer": results.offer,
-    }
-
-
-def _results(address: Address, results: Results, notes: list[Note]) -> dict[str, Any]:
-    """Return what is shown of results; a choice that they do not have gets a note."""
+def _shown_of(address: Address, results: Results) -> dict[str, Any]:
     standing = Standing.of(results.scores, results.pairs, address.chosen)
     sorts = sorts_of(standing, results)
-    notes += unknown_choices(address, results, sorts)
-    sort = chosen_of(address.chosen, "sort", sorts)
+    grid = Grid(standing, results, chosen_of(address.chosen, "sort", sorts))
+    pair = rankings_of(address, grid)
     rows, axis = rows_of(standing)
-    query, other = opened(address, standing, results, sort)
-    pair = rankings_of(address, standing, results, query, other)
-    report = results.reports[0]
+    reports = results.reports
     return {
+        "unknown": unknown_choices(address, results, sorts),
         "standing": standing,
         "rows": rows,
         "axis": axis,
         "measures": list(results.scores[standing.base]),
         "remarks": remarks_on(results, standing, address),
-        "grid": grid_of(standing, results, sort, query, other, every=False),
-        "opened": opened_sentence(address, pair),
+        "grid": grid,
         "sorts": sorts,
         "pair": pair,
         "strips": strips_of(address, results, standing),
-        "tables": [table for report in results.reports for table in report.tables()],
+        "tables": [table for report in reports for table in report.tables()],
         "audit": (AUDIT, audit_of(results, standing)),
-        "report_notes": [in_words(remark, SIDES) for remark in report.remarks()],
-        "markdown": "\n\n".join(
-            [standing.headline(), *(report.to_markdown() for report in results.reports)]
-        ),
-        "latex": report.to_latex() if results.pairs else "",
-        "signature": report.signature,
+        "report_notes": [in_words(remark, SIDES) for remark in reports[0].remarks()],
+        "markdown": "\n\n".join([standing.headline(), *map(methodcaller("to_markdown"), reports)]),
+        "latex": reports[0].to_latex() if results.pairs else "",
+        "signature": reports[0].signature,
         "summary_file": csv_address(*summary_of(results)),
         "queries_file": csv_address(*values_of(results)),
     }
 
 
-def unknown_files(address: Address, results: Results) -> list[Note]:
-    """Return a note for files of the address that are not kept any more."""
-    token = address.chosen.get("files", "")
-    if token and are_samples(address):
-        return [Note("The files of this link are not kept any more; these are the samples.")]
+def unknown_files(address: Address, results: Results) -> Iterator[Note]:
+    """Yield a note for files of the address that are not kept any more."""
+    if address.chosen.get("files") and are_samples(address):
+        yield Note("The files of this link are not kept any more; these are the samples.")
+        return
     names = [file.name for file in results.files]
-    notes = []
     for role in ("judgments", "groups"):
-        name = address.chosen.get(role, "")
-        if name and name not in names:
-            there = f"the files are {listed(names, 'files')}"
-            notes.append(Note(f"The address has {role}={name[:40]}, but {there}."))
-    return notes
+        yield from _unknown(address, role, names, f"the files are {listed(names, 'files')}")
 
 
-def unknown_choices(address: Address, results: Results, sorts: Mapping[str, str]) -> list[Note]:
-    """Return a note for each part of the address that these files do not have."""
+def unknown_choices(address: Address, results: Results, sorts: Words) -> Iterator[Note]:
+    """Yield a note for every part of the address that these files do not have."""
     runs = list(results.scores)
     known = {
         "measure": list(results.scores[runs[0]]),
@@ -120,69 +108,58 @@ def unknown_choices(address: Address, results: Results, sorts: Mapping[str, str]
         "query": results.queries,
         "sort": list(sorts),
     }
-    notes = []
     for name, values in known.items():
-        text = address.chosen.get(name, "")
-        if text and text not in values:
-            some = listed(list(values))
-            notes.append(Note(f"The address has {name}={text[:40]}, but these files have {some}."))
-    return notes
+        yield from _unknown(address, name, values, f"these files have {listed(values)}")
 
 
-def opened(address: Address, standing: Standing, results: Results, sort: str) -> tuple[str, str]:
-    """Return the query that is open, and the run beside the base; else the first of the grid."""
-    others = [run for run in standing.scores if run != standing.base]
-    grid = grid_of(standing, results, sort, "", "", every=True)
-    best_others = {row.query: row.other for row in grid.first}
-    query = chosen_of(address.chosen, "query", best_others)
-    # that of the standing is best over all queries; here it is the best of this query
-    other = address.chosen.get("other", "")
-    if other not in others:
-        other = best_others[query]
-    return query, other
-
-
-def opened_sentence(address: Address, pair: Pair) -> str:
-    """Return the scores of a query that the reader has chosen; empty if none is chosen."""
-    if not address.chosen.get("query") and not address.chosen.get("other"):
-        return ""
-    scores = " and ".join(f"{side.value} in {side.run}" for side in pair.sides)
-    return f"{pair.query} has {scores}."
+def _unknown(address: Address, name: str, values: Collection[str], there: str) -> Iterator[Note]:
+    text = address.chosen.get(name, "")
+    if text and text not in values:
+        yield Note(f"The address has {name}={text[:40]}, but {there}.")
 
 
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:
     """Return what may be wrong with the files or with what they seem to show."""
     there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
-    notes = dict.fromkeys(note for report in results.reports for note in report.notes)
-    serious = []
-    for note in notes:
+    notes = itertools.chain(*(report.notes for report in results.reports))
+    remarks = order_remarks(results, standing.base)
+    for note in dict.fromkeys(notes):
         if any(word in note for word in SERIOUS):
-            serious.append(Remark(in_words(note, SIDES)))
-    same = [Remark(f"{run} and {first} are the same run.") for run, first in results.same.items()]
-    missing = missing_remarks(results.missing, address.settings.word("missing"))
-    return [*serious, *same, *missing, *tie_remarks(standing.scores, there, standing.measure)]
+            remarks.append(Remark(in_words(note, SIDES)))
+    for run, first in results.same.items():
+        remarks.append(Remark(f"{run} and {first} are the same run."))
+    remarks += missing_remarks(results.missing, address.settings.word("missing"))
+    return [*remarks, *tie_remarks(standing.scores, there, standing.measure)]
 
 
-def rankings_of(
-    address: Address, standing: Standing, results: Results, query: str, other: str
-) -> Pair:
-    """Return the rankings of a query by the base and another run, at the cutoff of the measure."""
-    names = [run for run in (standing.base, other) if run]
-    contents = contents_of(address, names)
+def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
+    """Return the rankings of a query by the base and another run, at the cutoff of the measure.
+
+    A query that is not chosen is the first of the grid; the other run is the best of this query.
+    """
+    standing, results = grid.standing, grid.results
+    queries = [results.queries[place] for place in grid.order]
+    query = chosen_of(address.chosen, "query", queries)
+    place = results.queries.index(query)
+    others = [run for run in grid.runs if run != standing.base]
+    other = address.chosen.get("other", "")
+    if other not in others:
+        other = grid.best_other(place)
     # "nDCG" alone counts the whole list
     cutoff = None
     if "@" in standing.measure:
         cutoff = int(standing.measure.partition("@")[2])
     options = {**address.settings.options, "k": [cutoff]}
-    place = results.queries.index(query)
-    runs, values, links = {}, {}, {}
-    for name in names:
-        runs[name] = contents.runs[name]
-        values[name] = float(results.values[standing.measure, name][place])
-        ranking = ranking_in(runs[name], contents.judgments, query, options)
-        chosen = {**address.chosen, "query": query, "other": other, "run": name}
-        links[name] = _link(address._replace(chosen=chosen), ranking)
-    return pair_of(query, runs, contents.judgments, options, values, links)
+    contents = contents_of(address, (standing.base, other))
+    sides = []
+    for run in filter(None, (standing.base, other)):
+        ranking = ranking_in(contents.runs[run], contents.judgments, query, options)
+        value = float(results.values[standing.measure, run][place])
+        is_missing = query in results.missing[run]
+        chosen = {**address.chosen, "query": query, "other": other, "run": run}
+        link = _link(address._replace(chosen=chosen), ranking)
+        sides.append(Side(run, value, ranking, is_missing, link))
+    return pair_of(query, sides)
 
 
 def _link(address: Address, ranking: Ranking) -> str:
@@ -211,17 +188,15 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[Li
     is_asked = address.got or address.chosen.get("libraries")
     if rows > SMALL and not is_asked:
         return []
-    drawn = searched = list(standing.scores)
-    if rows > SMALL:
-        searched = [standing.base]
+    runs = list(standing.scores)
     if rows > LARGE:
-        drawn = [standing.base]
+        runs = [standing.base]
     strips = []
-    for name in drawn:
+    for run in runs:
         query = key_of(address)
-        if name in searched:
+        if rows <= SMALL or run == standing.base:
             query = f"{query}&got={quote(address.got)}"
-        strips.append(_libraries_at(query, name))
+        strips.append(_libraries_at(query, run))
     return strips
 
 
@@ -229,21 +204,21 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[Li
 def _libraries_at(query: str, run: str) -> Libraries:
     address, _ = read_address(dict(parse_qsl(query)))
     contents = contents_of(address, [run])
-    given = {
+    data = {
         "predictions": contents.runs[run],
         "references": contents.judgments,
         "sample_weight": contents.weights,
     }
-    return libraries(run, given, address.got, address.settings, SIDES)
+    return libraries(run, data, address.got, address.settings, SIDES)
 
 
 def audit_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:
-    """Return what each run holds, and what of it has no judgments."""
+    """Return what every run holds, and what of it has no judgments."""
     rows = []
-    for run, (documents, queries, not_judged) in results.audit.items():
+    for run, counts in results.audit.items():
         score, missing = standing.scores[run], len(results.missing[run])
         unjudged = f"{round(score.unjudged, 2):g} of {score.ranked}"
-        rows.append((run, documents, queries, not_judged, missing, score.tied, unjudged))
+        rows.append((run, *counts, missing, score.tied, unjudged))
     return rows
 
 
@@ -256,21 +231,11 @@ def summary_of(results: Results) -> tuple[list[str], list[list[Any]]]:
     records += [pair._asdict() for pair in results.pairs]
     # pairs have other figures than means; what a record lacks is left empty
     header = list(dict.fromkeys(itertools.chain(*records)))
-    rows = []
-    for record in records:
-        rows.append([_filled(record.get(name)) for name in header])
-    return header, rows
+    return header, [[record.get(name) for name in header] for record in records]
 
 
-def _filled(value: Any) -> Any:
-    is_missing = value is None or value != value
-    return "" if is_missing else value
-
-
-def values_of(results: Results) -> tuple[list[str], list[list[Any]]]:
-    """Return the value of each query in each run, as a header and rows."""
-    header, columns = ["query"], [list(results.queries)]
-    for (measure, run), column in results.values.items():
-        header.append(f"{run} {measure}")
-        columns.append([_filled(value) for value in column.tolist()])
-    return header, [list(row) for row in zip(*columns, strict=True)]
+def values_of(results: Results) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the value of every query in every run, as a header and rows."""
+    header = ["query", *(f"{run} {measure}" for measure, run in results.values)]
+    columns = [column.tolist() for column in results.values.values()]
+    return header, list(zip(results.queries, *columns, strict=True))

@@ -29,7 +29,7 @@ def file_of(path: str) -> Path | None:
 
 
 def html_of(file: Path, home: str) -> Markup:
-    """Return a page of Markdown as HTML; its examples of the API have the page's own address."""
+    """Return a page of Markdown as HTML; its examples of the API have the address of the page."""
     text = FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).replace(LOCAL, home)
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = renderer.parse("".join(_with_formulas(part) for part in CODE.split(text)))
@@ -40,7 +40,7 @@ def html_of(file: Path, home: str) -> Markup:
     source = renderer.renderer.render(tokens, renderer.options, {})
     for tag in ("pre", "table"):  # which may scroll, by keys too
         source = source.replace(f"<{tag}>", f'<{tag} tabindex="0">')
-    return Markup(source)  # noqa: S704 - our own text
+    return Markup(source)  # noqa: S704 - text of the project
 
 
 def _with_formulas(part: str) -> str:

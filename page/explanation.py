@@ -6,10 +6,19 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .html import is_number
-from .metric import ndcg, tables
+from .metric import Options, ndcg, tables
 from .paste import DECIMAL_COMMA
 from .picture import Strip, strip_of
-from .settings import OTHERS, Settings, gains_by_label, in_words, largest_cutoff, option_of
+from .settings import (
+    NO_WORDS,
+    OTHERS,
+    Settings,
+    Words,
+    in_words,
+    labels_of,
+    largest_cutoff,
+    option_of,
+)
 
 WITHOUT_DIGITS = re.compile(r"\s*([01])\.?\s*(@.*)?")
 # above 1, but rather a DCG than a percentage
@@ -31,49 +40,44 @@ class Libraries(NamedTuple):
     name: str  # of the data; empty for one ranking
     measure: str
     strip: Strip
-    got: str  # the paper's score; empty if there is none
-    place: float  # of the paper's score on the strip
-    answer: Answer | None
+    got: str = ""  # the paper's score; empty if there is none
+    place: float = 0.0  # of the paper's score on the strip
+    answer: Answer | None = None
 
 
 def libraries(
-    name: str, given: Mapping[str, Any], got: str, settings: Settings, names: Mapping[str, str] = {}
+    name: str, sides: Mapping[str, Any], got: str, settings: Settings, names: Words = NO_WORDS
 ) -> Libraries:
     """Return the scores of some data under every convention, and whose a paper's score is."""
     options = settings.drawn
     answer = None
     try:
-        explanation = explanation_of(given, score_of(got), options)
-        if explanation.got is not None:
-            answer = answer_of(explanation, got, names)
+        explanation = explanation_of(sides, score_of(got), options)
     except ValueError as problem:
         answer = Answer(in_words(problem, names), is_fault=True)
-        explanation = explanation_of(given, None, options)
-    strip, place, shown = strip_of(explanation.scores), 0.0, ""
-    if explanation.got is not None:
-        place = strip.scale.place(explanation.got)
-        shown = f"{explanation.got}"
-        if _is_typed(explanation.got, got):
-            shown = got
-    return Libraries(name, explanation.measure, strip, shown, place, answer)
-
-
-def _is_typed(score: float, got: str) -> bool:
-    """Return whether a score is in the field as a number, not in percent or among several."""
-    return is_number(got) and float(got) == score
-
-
-def answer_of(explanation: Any, got: str, names: Mapping[str, str]) -> Answer:
-    """Return one of three answers: these conventions; only this; or that it cannot be told."""
-    if _is_typed(explanation.got, got):
+        explanation = explanation_of(sides, None, options)
+    strip = strip_of(explanation.scores)
+    score = explanation.got
+    if score is None:
+        return Libraries(name, explanation.measure, strip, answer=answer)
+    shown = f"{score}"
+    # not in percent or among several
+    if is_number(got) and float(got) == score:
         # a number does not hold the zeros at the end of what was typed
+        shown = got
         subject = got + explanation.subject.removeprefix(explanation.reported)
         explanation = replace(explanation, reported=got, subject=subject)
-    headline, *details = [in_words(remark, names) for remark in explanation.remarks()]
-    verdict = explanation.answer
+    answer = answer_of(explanation, got, names)
+    return Libraries(name, explanation.measure, strip, shown, strip.axis.place(score), answer)
+
+
+def answer_of(explanation: Any, got: str, names: Words) -> Answer:
+    """Return one of three answers: these conventions; only this; or that it cannot be told."""
     if NO_SIGN.fullmatch(got) and explanation.percent:
         problem = f"{got} is above 1, the highest nDCG. If it is a percentage, write {got}%."
         return Answer(problem, is_fault=True)
+    headline, *details = [in_words(remark, names) for remark in explanation.remarks()]
+    verdict = explanation.answer
     if verdict.kind == "cause":
         headline = f"No convention, but this: {headline}"
     elif verdict.kind == "unknown" and not verdict.fits:
@@ -99,7 +103,7 @@ def score_of(got: str) -> str | None:
     return text or None
 
 
-def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any]) -> Any:
+def explanation_of(sides: Mapping[str, Any], got: Any, options: Options) -> Any:
     """Return the explanation of a reported score, which is never read from a file of the server."""
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         several = "an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10"
@@ -107,14 +111,14 @@ def explanation_of(given: Mapping[str, Any], got: Any, options: Mapping[str, Any
     # what no convention sets is part of the question; its usual values go without saying
     known = {}
     for name, word in OTHERS.items():
-        (usual,) = option_of(name, word).values()
+        usual = option_of(name, word).get(name)
         if options.get(name, usual) != usual:
             known[name] = options[name]
-    if gains_by_label(options):
+    if labels_of(options) is not None:
         known["gain"] = options["gain"]
     if not _has_cutoffs(got):
         known["k"] = largest_cutoff(options["k"])
-    return ndcg.explain(**given, **known, got=got)
+    return ndcg.explain(**sides, **known, got=got)
 
 
 def _has_cutoffs(got: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The files of a comparison: kept for a day, and what each of them is read as.
+"""The files of a comparison: kept for a day, and what they are read as.
 
 A set of files has a name that cannot be guessed and never changes: a set with other files is
 another one. So a link shows the same as long as the files are kept.
@@ -10,6 +10,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -17,28 +18,28 @@ from typing import Any, BinaryIO, NamedTuple
 from gradio.utils import get_upload_folder
 
 from .address import Address
-from .batch import Batch, read_batch
+from .batch import read_batch
 from .columns import VALUES, Columns, columns_of, fields_of
 from .html import sentence
 from .metric import tables
 from .paste import ids_as_run
 from .reading import Mappings, printable, read_groups, read_upload
-from .settings import SIDES, in_words
+from .settings import SIDES, Offer, Words, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
 KEPT = 24 * 60 * 60  # seconds
 TOKEN = re.compile(r"[\w-]{16}")
 MOST_FILES = 24
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
-PASTED = "pasted"
 ROLES = ("judgments", "run", "groups", "batch")
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 LONG_BEGINNING = 16  # characters of names
-OFFERS = {  # what a press does about an error that names an option
-    "score_order": ("ascending", "Rank the lowest first"),
-    "duplicates": ("best", "Count each document once"),
-    "negative_relevance": ("clip", "Count a negative relevance as 0"),
+WORD = re.compile(r"[^\W\d_]")
+OFFERS = {  # against an error that names an option
+    "score_order": Offer("score_order", "ascending", "Rank the lowest first"),
+    "duplicates": Offer("duplicates", "best", "Count each document once"),
+    "negative_relevance": Offer("negative_relevance", "clip", "Count a negative relevance as 0"),
 }
 
 
@@ -50,23 +51,44 @@ class File(NamedTuple):
     role: str
     run: str = ""  # the name of the run that it holds
     problem: str = ""
-    offer: tuple[str, str, str] | None = None  # an option, its word, and the text of a link
+    offer: Offer | None = None
     columns: Columns | None = None  # if it is not clear what they hold
 
 
-class Contents(NamedTuple):
+@dataclass
+class Contents:
     """What the files of a comparison hold."""
 
-    files: tuple[File, ...]
-    judgments: Mappings
-    runs: dict[str, Mappings]
-    groups: dict[str, Any] | None
-    weights: Mapping[str, float] | None
+    files: list[File] = field(default_factory=list)
+    judgments: Mappings = field(default_factory=dict)
+    runs: dict[str, Mappings] = field(default_factory=dict)
+    groups: dict[str, Any] | None = None
+    weights: dict[str, float] | None = None
+    rows: int = 0
 
-    @property
-    def bad(self) -> list[File]:
-        """The files that could not be read."""
-        return [file for file in self.files if file.problem]
+    def read(self, file: File, address: Address) -> None:
+        """Read one more file.
+
+        Raises:
+            ValueError: it cannot be read, or the files hold too many rows together.
+        """
+        read: Mappings = {}
+        if file.role == "groups":
+            self.groups = read_groups(file.path)
+        elif file.role == "batch":
+            batch = read_batch(file.path)
+            self.judgments, self.weights = batch.judgments, batch.weights or self.weights
+            self.runs[file.run] = read = batch.run
+        else:
+            fields = fields_of(address.chosen.get("columns", ""), file.name, file.role)
+            read = read_upload(file.path, file.role, address.settings.drawn, fields)
+            if file.role == "judgments":
+                self.judgments = read
+            else:
+                self.runs[file.run] = read
+        self.rows += sum(map(len, read.values()))
+        if self.rows > TOGETHER["rows"]:
+            raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
 
 
 # --- Keeping ----------------------------------------------------------------------------------
@@ -91,7 +113,8 @@ def keep(
                 # without a copy, since a file that is kept never changes
                 os.link(path, new / path.name)
         if text.strip():
-            (new / _free_name(new, f"{PASTED}.txt")).write_bytes(_text_bytes(text))
+            pasted = ids_as_run(text).encode("utf-8", "replace")
+            (new / _free_name(new, "pasted.txt")).write_bytes(pasted)
         for name, content in files:
             with (new / _free_name(new, name)).open("wb") as target:
                 shutil.copyfileobj(content, target)
@@ -106,12 +129,7 @@ def _folder() -> Path:
     return Path(get_upload_folder()) / "sets"
 
 
-def _text_bytes(text: str) -> bytes:
-    return ids_as_run(text).encode("utf-8", "replace")
-
-
 def _forget(folder: Path) -> None:
-    """Remove the sets that were kept for long enough."""
     for old in folder.glob("*"):
         if time.time() - old.stat().st_mtime > KEPT:
             shutil.rmtree(old, ignore_errors=True)
@@ -120,11 +138,14 @@ def _forget(folder: Path) -> None:
 def _free_name(folder: Path, name: str) -> str:
     """Return the name of a file as its user wrote it, unless another file has it."""
     # a file system takes 255 bytes; of a longer name, the ending says what the file is
-    end = printable(Path(name).name).encode()[-200:].decode(errors="ignore")
-    stem, dot, suffix = end.partition(".")
-    names = [f"{stem}{dot}{suffix}"]
-    names += [f"{stem} ({number}){dot}{suffix}" for number in range(2, MOST_FILES + 3)]
-    return next(name for name in names if name and not (folder / name).exists())
+    name = printable(Path(name).name).encode()[-200:].decode(errors="ignore")
+    stem, dot, suffix = name.partition(".")
+    number = 2
+    # without a name, the path is that of the folder
+    while (folder / name).exists():
+        name = f"{stem} ({number}){dot}{suffix}"
+        number += 1
+    return name
 
 
 def _check(folder: Path) -> None:
@@ -150,20 +171,16 @@ def contents_of(address: Address, only: Collection[str] | None = None) -> Conten
 
     With `only`, other runs are not read.
     """
-    contents = Contents((), {}, {}, None, None)
-    rows = 0
+    contents = Contents()
     for file in files_of(address):
         if only is not None and file.role == "run" and file.run not in only:
             continue
-        checked = file
         try:
-            contents, count = _with_file(contents, file, address)
-            rows += count
-            _check_rows(rows)
+            contents.read(file, address)
+            contents.files.append(file)
         except ValueError as problem:
             # the others are compared all the same
-            checked = _at_fault(file, problem)
-        contents = contents._replace(files=(*contents.files, checked))
+            contents.files.append(_at_fault(file, problem))
     return contents
 
 
@@ -175,7 +192,7 @@ def are_samples(address: Address) -> bool:
 def files_of(address: Address) -> list[File]:
     """Return the files of an address, or the samples, with their roles."""
     paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
-    roles = roles_of(tuple(map(str, paths)), address.chosen)
+    roles = roles_of(paths, address.chosen)
     files = [File(path.name, str(path), roles[path.name]) for path in paths]
     runs = [file.name for file in files if file.role in ("run", "batch")]
     names = run_names(runs)
@@ -184,36 +201,7 @@ def files_of(address: Address) -> list[File]:
     return [file._replace(run=short.get(file.name, "")) for file in files]
 
 
-def _check_rows(rows: int) -> None:
-    if rows > TOGETHER["rows"]:
-        raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
-
-
-def _with_file(contents: Contents, file: File, address: Address) -> tuple[Contents, int]:
-    """Return contents with one more file, and its number of rows."""
-    options = address.settings.drawn
-    if file.role == "groups":
-        return contents._replace(groups=read_groups(file.path)), 0
-    if file.role == "batch":
-        batch: Batch = read_batch(file.path, options)
-        runs = {**contents.runs, file.run: batch.run}
-        weights = batch.weights or contents.weights
-        read = contents._replace(judgments=batch.judgments, runs=runs, weights=weights)
-        return read, _size(batch.run)
-    fields = fields_of(address.chosen.get("columns", ""), file.name, file.role)
-    if file.role == "judgments":
-        judgments = read_upload(file.path, "qrels", options, fields)
-        return contents._replace(judgments=judgments), _size(judgments)
-    run = read_upload(file.path, "run", options, fields)
-    return contents._replace(runs={**contents.runs, file.run: run}), _size(run)
-
-
-def _size(mappings: Mappings) -> int:
-    return sum(map(len, mappings.values()))
-
-
 def _at_fault(file: File, problem: ValueError) -> File:
-    """Return a file with what is wrong with it."""
     says, columns = in_words(problem, SIDES), None
     if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
         says = f"{file.name}: {in_words(problem.unclear)}"
@@ -221,36 +209,35 @@ def _at_fault(file: File, problem: ValueError) -> File:
     return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
 
 
-def offer_of(problem: ValueError) -> tuple[str, str, str] | None:
-    """Return the option that an error names, if one word of it helps, and the text of a link."""
+def offer_of(problem: ValueError) -> Offer | None:
+    """Return what helps against an error that names an option."""
     for name in getattr(problem, "options", []):
         if name in OFFERS:
-            return (name, *OFFERS[name])
+            return OFFERS[name]
     return None
 
 
-def roles_of(paths: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
+def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     """Return the roles of files, as they are chosen or as they can be read."""
-    names = {Path(path).name: path for path in paths}
-    roles = dict.fromkeys(names, "run")
-    can_be = {name: possible_roles(path) for name, path in names.items()}
+    can_be = {path.name: possible_roles(str(path)) for path in paths}
+    roles = dict.fromkeys(can_be, "run")
     for name, possible in can_be.items():
-        if possible in (("batch",), ("groups",)):
+        if possible in (["batch"], ["groups"]):
             roles[name] = possible[0]
     judgments = chosen.get("judgments", "")
     # nothing is chosen, or a file that was removed
-    if judgments not in names:
+    if judgments not in can_be:
         judgments = _judgments_among(can_be)
     if judgments:
         roles[judgments] = "judgments"
-    if chosen.get("groups") in names:
+    if chosen.get("groups") in can_be:
         roles[chosen["groups"]] = "groups"
     return roles
 
 
-def _judgments_among(can_be: Mapping[str, Sequence[str]]) -> str:
+def _judgments_among(can_be: Mapping[str, list[str]]) -> str:
     """Return the file that is most likely the judgments; none if files have both sides."""
-    if ("batch",) in can_be.values():
+    if ["batch"] in can_be.values():
         return ""
     # a file that can hold nothing else goes before one that only says so in its name
     signs = {}
@@ -259,28 +246,29 @@ def _judgments_among(can_be: Mapping[str, Sequence[str]]) -> str:
         says_so = SAYS_JUDGMENTS.search(name) is not None
         signs[name] = (is_readable and "run" not in possible, says_so, is_readable)
     best = sorted(signs, key=signs.__getitem__)[-1]
-    if not any(signs[best]):
-        return ""
     # a file alone that may be a run waits for its judgments
-    if len(can_be) == 1 and "run" in can_be[best]:
+    is_alone = len(can_be) == 1 and "run" in can_be[best]
+    if is_alone or not any(signs[best]):
         return ""
     return best
 
 
 @lru_cache(maxsize=1000)  # the files of a set never change
-def possible_roles(path: str) -> tuple[str, ...]:
+def possible_roles(path: str) -> list[str]:
     """Return what a file can be read as."""
-    if _can_be_read("batch", lambda: read_batch(path, {})):
-        return ("batch",)
+    if _can_be_read("batch", lambda: read_batch(path)):
+        return ["batch"]
     possible = []
-    if _can_be_read("judgments", lambda: read_upload(path, "qrels", {})):
+    if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
         possible.append("judgments")
-    if _can_be_read("run", lambda: read_upload(path, "run", {"duplicates": "best"})):
+    # an order that is said, so that the metric warns of none
+    options = {"duplicates": "best", "score_order": "descending"}
+    if _can_be_read("run", lambda: read_upload(path, "run", options)):
         possible.append("run")
     # any two columns can be groups, so other roles go first
     if not possible and _can_be_read("groups", lambda: read_groups(path)):
         possible.append("groups")
-    return tuple(possible)
+    return possible
 
 
 def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
@@ -300,7 +288,7 @@ def _can_be_read(role: str, read: Callable[[], Any]) -> bool:
 
 
 def run_names(files: Sequence[str]) -> list[str]:
-    """Return a name for the run of each file, no two alike.
+    """Return names for the runs of files, no two alike.
 
     >>> run_names(["bm25.run", "bm25.csv", "dense.jsonl.gz", "v1.2"])
     ['bm25', 'bm25 (2)', 'dense', 'v1.2']
@@ -326,10 +314,10 @@ def common_beginning(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     fitting = ""
-    begins = [names[0][: mark.end()] for mark in re.finditer(r"[-_. ]", names[0])]
-    for begin in begins:
+    for mark in re.finditer(r"[-_. ]", names[0]):
+        begin = names[0][: mark.end()]
         is_common = all(name.startswith(begin) for name in names)
-        leaves_words = all(re.search(r"[^\W\d_]", name.removeprefix(begin)) for name in names)
+        leaves_words = all(WORD.search(name, mark.end()) for name in names)
         if len(begin) >= LONG_BEGINNING and is_common and leaves_words:
             fitting = begin
     return fitting

@@ -1,4 +1,4 @@
-"""What the reader is shown first, and steps: each a guess, and a ranking to try it on.
+"""What the reader is shown first, and lessons: a guess, and a ranking to try it on.
 
 All rankings are of one search, for documents that can be judged by their titles.
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 QUERY = "how do bees make honey"
-RELEVANCE = {  # of each document, by its title; of one that nobody judged, empty
+RELEVANCE = {  # of documents, by their titles; of one that nobody judged, empty
     "From nectar to honey": "3",
     "How honey is made": "3",
     "Inside a beehive": "2",
@@ -56,8 +56,8 @@ OF_RUN = (
 READERS = "This is your own ranking. Drag a card, or press its dots."
 
 
-class Step(NamedTuple):
-    """A step of the guide."""
+class Lesson(NamedTuple):
+    """A step of the guide: a guess, and a ranking to try it on."""
 
     title: str
     text: str
@@ -69,8 +69,8 @@ class Step(NamedTuple):
     hides_ties: bool = False  # the same of what ties could change
 
 
-STEPS = {
-    "gain": Step(
+LESSONS = {
+    "gain": Lesson(
         "Gain",
         "A document brings a **gain**: here the number of its dots. Its bar is what it adds to the "
         "sum; the cake adds nothing. nDCG divides the sum by that of the ideal order.",
@@ -83,7 +83,7 @@ STEPS = {
             "Bees and flowers; Honey bees at work"
         ),
     ),
-    "discount": Step(
+    "discount": Lesson(
         "Discount",
         "People look at the top first, so a gain counts less further down: all of it at rank 1, "
         "0.63 of it at rank 2, half at rank 3. This **discount** is the band behind the bar; "
@@ -94,7 +94,7 @@ STEPS = {
         "most: the band narrows fast at first, then hardly at all.",
         ranked("Honey cake recipe; Inside a beehive; From nectar to honey; The Bee Gees"),
     ),
-    "ideal": Step(
+    "ideal": Lesson(
         "Ideal",
         "The **ideal** order has the most relevant documents first. nDCG is your sum divided by "
         "the sum of the ideal order, so 1 is the most for any query. This is the worst order of "
@@ -106,7 +106,7 @@ STEPS = {
         ranked("Honey cake recipe; Bees and flowers; Inside a beehive; From nectar to honey"),
         hides_score=True,
     ),
-    "ties": Step(
+    "ties": Lesson(
         "Ties",
         "The engine gave three documents the same score, 5. They are **tied**: nothing says which "
         "of them comes first. Some libraries take them as they happen to come.",
@@ -117,7 +117,7 @@ STEPS = {
         TIED,
         hides_ties=True,
     ),
-    "missing": Step(
+    "missing": Lesson(
         "What is missing",
         "Two relevant documents were **not retrieved**: they add nothing here, but the ideal order "
         "has them. The hatched one was **not judged**: it counts as 0, takes a rank, and is not in "
@@ -132,7 +132,7 @@ STEPS = {
             "4 3 2 1 - -",
         ),
     ),
-    "exponential": Step(
+    "exponential": Lesson(
         "Exponential gain",
         "Many papers and libraries count 2 to the power of the dots, minus 1: one dot gains 1, two "
         "gain 3, three gain 7. One document of three dots outweighs several others.",
@@ -142,7 +142,7 @@ STEPS = {
         "exponential in the settings.",
         ranked("Inside a beehive; Honey bees at work; Bees and flowers; How honey is made"),
     ),
-    "libraries": Step(
+    "libraries": Lesson(
         "28 libraries",
         "Gain, discount, ties and ideal: each library chooses. This page asks 28 libraries, from "
         "trec_eval to XGBoost, for the nDCG of one ranking.",
@@ -155,19 +155,19 @@ STEPS = {
 }
 
 
-NOTHING_ASKED = Step("", "", "", ("", ""), "", ())
+NOTHING_ASKED = Lesson("", "", "", ("", ""), "", ())
 
 
 def begun_rows(step: str) -> Sequence[Sequence[str]]:
     """Return the rows that the page begins with at a step, or without one."""
-    return STEPS[step].rows if step in STEPS else FIRST_RANKING
+    return LESSONS[step].rows if step in LESSONS else FIRST_RANKING
 
 
-def asked(step: str, guess: str) -> Step:
+def asked(step: str, guess: str) -> Lesson:
     """Return the step that waits for a guess."""
     if guess:
         return NOTHING_ASKED
-    return STEPS.get(step, NOTHING_ASKED)
+    return LESSONS.get(step, NOTHING_ASKED)
 
 
 def query_of_documents(titles: Iterable[str]) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
+from .settings import CONVENTIONS, LABELS, said
+
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
 ABOUT = (
@@ -38,12 +40,14 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
-def short(value: float) -> str:
-    """Return a relevance or a gain, which are often whole numbers.
+def short(value: float | str) -> str:
+    """Return a relevance or a gain, which are often whole numbers; a label stays as it is.
 
-    >>> short(3.0), short(-0.5)
-    ('3', '−0.5')
+    >>> short(3.0), short(-0.5), short("yes")
+    ('3', '−0.5', 'yes')
     """
+    if isinstance(value, str):
+        return value
     return f"{value:g}".replace("-", "−")
 
 
@@ -148,6 +152,7 @@ ENVIRONMENT = jinja2.Environment(
 )
 ENVIRONMENT.filters |= {
     "number": number,
+    "number_or": number_or,
     "short": short,
     "signed": signed,
     "sentence": sentence,
@@ -157,7 +162,12 @@ ENVIRONMENT.filters |= {
     "percent": percent,
     "static": static,
 }
-ENVIRONMENT.globals["ABOUT"] = ABOUT
+ENVIRONMENT.globals |= {
+    "ABOUT": ABOUT,
+    "CONVENTIONS": CONVENTIONS,
+    "LABELS": LABELS,
+    "said": said,
+}
 
 
 def render(template: str, **values: Any) -> str:
@@ -177,6 +187,8 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _spreadsheet_cell(cell: Any) -> Any:
     """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
+    if cell is None or cell != cell:  # nan
+        return ""
     if isinstance(cell, float):
         # without the last digits, in which machines differ, and without the sign of -0.0
         return round(cell, 12) + 0.0

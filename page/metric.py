@@ -3,10 +3,15 @@
 import re
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import evaluate
 
+Options = Mapping[str, Any]  # of `compute`
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -16,10 +21,8 @@ def metric_file(folder: Path) -> Path:
     It is ndcg.py, which on a Space has the name of the Space.
     """
     defined = re.compile(r"(?m)^class NDCG[(:]")
-    files = []
-    for path in sorted(folder.glob("*.py")):
-        if defined.search(path.read_text(encoding="utf-8")):
-            files.append(path)
+    paths = sorted(folder.glob("*.py"))
+    files = [path for path in paths if defined.search(path.read_text(encoding="utf-8"))]
     if len(files) != 1:
         names = ", ".join(path.name for path in files) or "none"
         raise RuntimeError(
@@ -28,6 +31,34 @@ def metric_file(folder: Path) -> Path:
     return files[0]
 
 
+KEPT: ContextVar[list[Any] | None] = ContextVar("KEPT", default=None)
+SHOW = warnings.showwarning
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[Any]]:
+    """Keep what the metric warns of for the page.
+
+    `warnings.catch_warnings` would also catch what it warns of in other threads.
+    """
+    warnings.showwarning = _keep_or_show
+    kept: list[Any] = []
+    token = KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        KEPT.reset(token)
+
+
+def _keep_or_show(message: Any, *place: Any, **more: Any) -> None:
+    kept = KEPT.get()
+    if kept is None:
+        SHOW(message, *place, **more)
+    else:
+        kept.append(message.args[0])
+
+
+warnings.filterwarnings("always", category=UserWarning, module="page")
 warnings.filterwarnings(
     "ignore", ".*no document was both retrieved and judged", UserWarning
 )  # a note on the page

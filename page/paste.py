@@ -3,6 +3,7 @@
 import csv
 import itertools
 import re
+from collections.abc import Sequence
 
 from .html import is_number
 
@@ -26,7 +27,7 @@ DECIMAL_COMMA = re.compile(r"(?a)[+-]?(0?,\d+|\d+,(?!\d{3}$)\d+)")  # not that o
 ID_LIST = re.compile(r"""\s*([^\s{["']\S*):\s+(\S.*)""")
 
 
-def pasted_rows(text: str) -> list[list[str]]:
+def pasted_rows(text: str) -> tuple[Sequence[str], ...]:
     """Return rows of document, relevance and score from pasted text.
 
     Numbers alone are the relevance in the order of the ranking, two columns of them relevance and
@@ -108,19 +109,20 @@ def _columns(cells: list[list[str]]) -> list[str]:
     return TREC.get(width, ["document", "relevance", "score"][:width])
 
 
-def _rows(columns: dict[str, list[str]], size: int) -> list[list[str]]:
+def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]:
     """Return the rows of columns; documents and scores that are not there are the usual ones."""
-    usual = {
-        "document": [f"d{place}" for place in range(1, size + 1)],
-        "relevance": [""] * size,
-        "score": [f"{place}" for place in range(size, 0, -1)],
-    }
-    rows = zip(*(columns.get(name) or default for name, default in usual.items()), strict=True)
-    return [[document, *map(_without_dash, cells)] for document, *cells in rows]
+    documents, scores = usual_columns(size)
+    usual = {"document": documents, "relevance": [""] * size, "score": scores}
+    columns = {**usual, **columns}
+    for name in ("relevance", "score"):
+        # a dash is of a document that was not judged or not retrieved
+        columns[name] = ["" if cell == "-" else cell for cell in columns[name]]
+    return tuple(zip(*(columns[name] for name in usual), strict=True))
 
 
-def _without_dash(cell: str) -> str:
-    return "" if cell == "-" else cell
+def usual_columns(size: int) -> tuple[list[str], list[str]]:
+    """Return the names and the scores of documents that need not be given."""
+    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
 
 
 def with_point(cell: str) -> str:

@@ -1,19 +1,20 @@
-"""A ranking of one query, and what each document adds to its score.
+"""A ranking of one query, and what its documents add to its score.
 
 The metric computes every figure; the page holds no formula.
 """
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .html import short, span
-from .metric import ndcg, tables
+from .metric import Options, ndcg, tables
 from .paste import with_point
-from .settings import LABELS, WORDS, labels_of
+from .settings import LABELS, is_lowest_first, labels_of, said
 
 MOST_DOCUMENTS = 500
 LARGEST = 1e100  # sums of more would not be finite
@@ -35,10 +36,12 @@ class Document(NamedTuple):
 class Step(NamedTuple):
     """A document at its rank, and what it adds to DCG."""
 
-    at: int  # the place of the document in the ranking's documents
-    ranks: tuple[int, int] | None  # the first and the last rank that it shares; None without a rank
+    at: int  # its place in the ranking's documents; -1 in a full ideal
+    document: Document
+    rank: str  # the rank, or the ranks that tied documents share; empty without a rank
     gain: float
     discount: float
+    is_folded: bool = False  # whether it is not drawn until all documents are asked for
 
     @property
     def added(self) -> float:
@@ -46,185 +49,184 @@ class Step(NamedTuple):
         return self.gain * self.discount
 
     @property
-    def rank(self) -> str:
-        """The rank, or the ranks that tied documents share, as text."""
-        if self.ranks is None:
-            return ""
-        return span(*self.ranks)
+    def is_tied(self) -> bool:
+        """Whether the document shares its ranks."""
+        return "–" in self.rank
 
 
-class Ranking(NamedTuple):
-    """The documents of a query, and their order if a reader has moved some of them."""
+@dataclass(frozen=True)
+class Ranking:
+    """The documents of a query, in the order of a run or of a reader, and how they are scored."""
 
     documents: tuple[Document, ...]
+    options: Options  # of `compute`, with one cutoff
     order: tuple[int, ...] | None = None  # the places of the ranked documents, the best first
     moved: frozenset[int] = frozenset()  # the places of the documents that were moved
 
-    def given(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `compute` for the order that is shown."""
+    @cached_property
+    def sides(self) -> dict[str, Any]:
+        """The predictions and the references of the order that is shown."""
         # lists have no ids to order tied documents by
-        if self.order is None and options["ties"] == "docid":
-            return self.by_id(options)
+        if self.order is None and self.options["ties"] == "docid":
+            return self.by_id
         relevance = [document.relevance for document in self.documents]
-        return {"predictions": [self._scores(options)], "references": [relevance]}
+        return {"predictions": [self._scores()], "references": [relevance]}
 
-    def by_id(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the same by the names of documents."""
+    @property
+    def by_id(self) -> dict[str, Any]:
+        """The same by the names of documents."""
         retrieved, judged = {}, {}
-        for document, score in zip(self.documents, self._scores(options), strict=True):
+        for document, score in zip(self.documents, self._scores(), strict=True):
             if score is not None:
                 retrieved[document.name] = score
             if document.relevance is not None:
                 judged[document.name] = document.relevance
         return {"predictions": {"query": retrieved}, "references": {"query": judged}}
 
-    def _scores(self, options: Mapping[str, Any]) -> list[float | None]:
+    def _scores(self) -> list[float | None]:
         """Return the scores of the engine; if a reader gave an order, scores in this order.
 
         Neighbors with equal scores of the engine stay tied where ties are averaged. All other
         settings put tied documents in some order, and the one that is shown replaces it.
         """
+        scores = [document.score for document in self.documents]
         if self.order is None:
-            return [document.score for document in self.documents]
-        step = 1.0 if options["score_order"] == "ascending" else -1.0
-        scores: list[float | None] = [None] * len(self.documents)
-        score, before = 0.0, None
+            return scores
+        dtype: type[np.floating[Any]] = np.float64
+        if self.options["score_dtype"] == "float32":
+            dtype = np.float32
+        # documents without a score are nan, so none of them is tied
+        compared = np.array(scores, dtype)
+        can_be_tied = self.options["ties"] == "average"
+        step = -1.0
+        if is_lowest_first(self.options):
+            step = 1.0
+        scores = [None] * len(scores)
+        score, before = 0.0, math.nan
         for at in self.order:
-            compared = self.compared_score(at, options)
-            # documents that were not retrieved have equal scores, none, and are not tied
-            can_be_tied = options["ties"] == "average" and compared is not None
-            if not can_be_tied or compared != before:
+            if not can_be_tied or compared[at] != before:
                 score += step
             scores[at] = score
-            before = compared
+            before = compared[at]
         return scores
-
-    def compared_score(self, at: int, options: Mapping[str, Any]) -> float | None:
-        """Return the score of a document in the type in which scores are compared."""
-        score = self.documents[at].score
-        if score is None or options["score_dtype"] != "float32":
-            return score
-        return float(np.float32(score))
 
     def with_order(self, order: Iterable[int]) -> "Ranking":
         """Return the same documents in another order, without ties."""
-        documents = [document._replace(score=None) for document in self.documents]
-        return Ranking(tuple(documents), tuple(order))
+        documents = tuple(document._replace(score=None) for document in self.documents)
+        return replace(self, documents=documents, order=tuple(order))
+
+    def is_retrieved(self, at: int) -> bool:
+        """Return whether a document was retrieved, if perhaps removed since it was not judged."""
+        if self.order is not None:
+            return at in self.order
+        return self.documents[at].score is not None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores by their names."""
+        values = ndcg.compute(**self.sides, **self.options, use_aggregator=False)
+        return {name: value for name, (value,) in values.items()}
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """What the documents add, the ranked ones first, by their ranks."""
+        places = {document.name: place for place, document in enumerate(self.documents)}
+        # the metric leaves out what was neither retrieved nor judged
+        unlisted = dict(enumerate(self.documents))
+        steps = []
+        for row in ndcg.documents(**self.sides, **self.options).to_pylist():
+            # the metric names a document of a list by its place
+            at = places.get(row["document"], row["document"])
+            rank = ""
+            if row["rank"] is not None:
+                rank = span(row["rank"], row["last_rank"])
+            steps.append(Step(at, unlisted.pop(at), rank, row["gain"], row["discount"]))
+        for at, document in unlisted.items():
+            steps.append(Step(at, document, "", 0.0, 0.0))
+        return steps
+
+    @property
+    def ranked(self) -> list[Step]:
+        """The documents with a rank."""
+        return [step for step in self.steps if step.rank]
+
+    @property
+    def unranked(self) -> list[Step]:
+        """The documents without a rank: not retrieved, or removed."""
+        return [step for step in self.steps if not step.rank]
+
+    @cached_property
+    def discounts(self) -> list[float]:
+        """The discounts of all ranks, as if there were no cutoff."""
+        # the metric says discounts of documents only, so it is asked for a ranking of this size
+        size = len(self.documents)
+        sides = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
+        curve = {name: self.options[name] for name in ("discount", "log_base")}
+        discounts: list[float] = ndcg.documents(**sides, **curve)["discount"].to_pylist()
+        return discounts
+
+    @cached_property
+    def ideal_sums(self) -> list[float]:
+        """The ideal DCG at all cutoffs, from 1 to the number of documents."""
+        cutoffs = list(range(1, len(self.documents) + 1))
+        options = {**self.options, "k": cutoffs, "measures": "IDCG", "use_aggregator": False}
+        return [ideal for (ideal,) in ndcg.compute(**self.sides, **options).values()]
+
+    @property
+    def ideal_sum(self) -> float:
+        """The ideal DCG at the cutoff."""
+        (cutoff,) = self.options["k"]
+        size = len(self.documents)
+        return self.ideal_sums[min(cutoff or size, size) - 1]
+
+    @cached_property
+    def ideal(self) -> list[Step]:
+        """The documents of the ideal order; equal ones stay in the order that is shown.
+
+        A full ideal holds no documents in particular: their place is -1.
+        """
+        members = self._members_of_ideal()
+        if self.options["ideal"] == "full":
+            highest = self.ideal_sums[0] / self.discounts[0]
+            members = [Step(-1, Document("", None, None), "", highest, 0.0)] * len(self.documents)
+        discounts = list(self.discounts)
+        (cutoff,) = self.options["k"]
+        if cutoff is not None:
+            # documents below the cutoff are drawn too, and add nothing
+            discounts[cutoff:] = [0.0] * len(discounts[cutoff:])
+        ideal = []
+        # an ideal order may have fewer documents than there are ranks
+        for rank, (step, discount) in enumerate(zip(members, discounts, strict=False), 1):
+            ideal.append(step._replace(rank=f"{rank}", discount=discount))
+        return ideal
+
+    def _members_of_ideal(self) -> list[Step]:
+        """Return the documents that the ideal order may have, the highest gain first."""
+        candidates = self.steps
+        if self.options["ideal"] == "retrieved":
+            candidates = self.ranked
+        members = [step for step in candidates if step.document.relevance is not None]
+        members.sort(key=lambda step: -step.gain)
+        if self.options["ideal"] == "truncated":
+            members = members[: len(self.ranked)]
+        return members
+
+    @property
+    def worst(self) -> float:
+        """The score of the worst order of the ranked documents."""
+        lowest_first = sorted(self.ranked, key=lambda step: step.gain)
+        (score,) = self.with_order(step.at for step in lowest_first).scores.values()
+        return score
+
+    @property
+    def estimate(self) -> Any:
+        """The score of a report, beside those of random orders and of orders of tied documents."""
+        (score,) = ndcg.report(**self.sides, **self.options).scores.values()
+        return score
 
 
-def scores_by_name(ranking: Ranking, options: Mapping[str, Any]) -> dict[str, float]:
-    """Return the scores of a ranking by their names."""
-    values = ndcg.compute(**ranking.given(options), **options, use_aggregator=False)
-    return {name: value for name, (value,) in values.items()}
-
-
-def steps_of(ranking: Ranking, options: Mapping[str, Any]) -> list[Step]:
-    """Return what the documents add, the ranked ones first, by their ranks."""
-    places: dict[Any, int] = {}
-    for place, document in enumerate(ranking.documents):
-        # the metric names a document of a list by its place
-        places[place] = places[document.name] = place
-    steps = []
-    listed = set()
-    for row in ndcg.documents(**ranking.given(options), **options).to_pylist():
-        ranks, discount = None, 0.0
-        if row["rank"] is not None:
-            ranks, discount = (row["rank"], row["last_rank"]), row["discount"]
-        steps.append(Step(places[row["document"]], ranks, row["gain"], discount))
-        listed.add(steps[-1].at)
-    missing = [at for at in range(len(ranking.documents)) if at not in listed]
-    return [*steps, *(Step(at, None, 0.0, 0.0) for at in missing)]
-
-
-def by_rank(steps: Iterable[Step]) -> tuple[list[Step], list[Step]]:
-    """Return the steps of documents with a rank, and the others."""
-    ranked, others = [], []
-    for step in steps:
-        if step.ranks is None:
-            others.append(step)
-        else:
-            ranked.append(step)
-    return ranked, others
-
-
-def discounts_of(size: int, options: Mapping[str, Any]) -> list[float]:
-    """Return the discount of each rank, as if there were no cutoff."""
-    # the metric says discounts of documents only, so it is asked for a ranking of this size
-    places = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
-    curve = {name: options[name] for name in ("discount", "log_base")}
-    discounts: list[float] = ndcg.documents(**places, **curve)["discount"].to_pylist()
-    return discounts
-
-
-def ideal_sums(ranking: Ranking, options: Mapping[str, Any]) -> list[float]:
-    """Return the ideal DCG at each cutoff, from 1 to the number of documents."""
-    cutoffs = list(range(1, len(ranking.documents) + 1))
-    sums = ndcg.compute(
-        **ranking.given(options), **{**options, "k": cutoffs}, measures="IDCG", use_aggregator=False
-    )
-    return [value for (value,) in sums.values()]
-
-
-def ideal_steps(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> list[Step]:
-    """Return the documents of the ideal order; equal ones stay in the order that is shown.
-
-    A full ideal holds no documents in particular: their place is -1.
-    """
-    discounts = discounts_of(len(ranking.documents), options)
-    (cutoff,) = options["k"]
-    if cutoff is not None:
-        # documents below the cutoff are drawn too, and add nothing
-        discounts[cutoff:] = [0.0] * len(discounts[cutoff:])
-    if options["ideal"] == "full":
-        highest = ideal_sums(ranking, options)[0] / discounts[0]
-        members = [Step(-1, None, highest, 0.0) for _ in discounts]
-    else:
-        members = _in_ideal(ranking, steps, options)
-    # an ideal order may have fewer documents than there are ranks
-    pairs = zip(members, discounts, strict=False)
-    ideal = []
-    for rank, (step, discount) in enumerate(pairs, 1):
-        ideal.append(Step(step.at, (rank, rank), step.gain, discount))
-    return ideal
-
-
-def _in_ideal(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> list[Step]:
-    """Return the documents that the ideal order may have, the highest gain first."""
-    ranked, others = by_rank(steps)
-    candidates = [*ranked, *others]
-    if options["ideal"] == "retrieved":
-        candidates = ranked
-    members = [step for step in candidates if ranking.documents[step.at].relevance is not None]
-    members.sort(key=lambda step: -step.gain)
-    if options["ideal"] == "truncated":
-        members = members[: len(ranked)]
-    return members
-
-
-class Marks(NamedTuple):
-    """Where a score stands: between the worst order, random orders and the best."""
-
-    score: float
-    worst: float
-    random: float
-    tie_range: tuple[float, float] | None  # the scores of the worst and the best order of ties
-
-
-def marks_of(ranking: Ranking, steps: Sequence[Step], options: Mapping[str, Any]) -> Marks:
-    """Return the score of a ranking, and the scores of other orders of its ranked documents."""
-    ((_, score),) = ndcg.report(**ranking.given(options), **options).scores.items()
-    ranked, _ = by_rank(steps)
-    lowest_first = sorted(ranked, key=lambda step: step.gain)
-    worst = ranking.with_order(step.at for step in lowest_first)
-    (lowest,) = scores_by_name(worst, options).values()
-    tie_range = None
-    if score.tied:
-        tie_range = (score.worst, score.best)
-    return Marks(score.value, lowest, score.random_order, tie_range)
-
-
-def ranking_of(rows: Sequence[Row], options: Mapping[str, Any]) -> Ranking:
-    """Return the ranking of rows of text; each document is listed once.
+def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
+    """Return the ranking of rows of text, without repeated documents.
 
     Raises:
         ValueError: with the row at fault.
@@ -242,9 +244,10 @@ def ranking_of(rows: Sequence[Row], options: Mapping[str, Any]) -> Ranking:
             _relevance(relevance, line, labels),
             _number(score, "score", line),
         )
+        if labels is None and options["negative_relevance"] == "raise":
+            _refuse_negative(document, line)
         documents.append(document)
-    _refuse_negative(documents, options)
-    return Ranking(tuple(_without_repeats(documents, options)))
+    return Ranking(_without_repeats(documents, options), options)
 
 
 def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
@@ -275,37 +278,30 @@ def _number(cell: str, name: str, line: int) -> float | None:
     return value
 
 
-def _refuse_negative(documents: Sequence[Document], options: Mapping[str, Any]) -> None:
-    if options["negative_relevance"] != "raise" or labels_of(options) is not None:
-        return
-    for line, document in enumerate(documents, 1):
-        relevance = document.relevance
-        if isinstance(relevance, float) and relevance < 0:
-            problem = f"row {line} ({document.name}): relevance {short(relevance)} is negative"
-            raise tables.InputError(
-                f"{problem}; {tables.mark('negative_relevance', 'clip')} counts it as 0"
-            )
+def _refuse_negative(document: Document, line: int) -> None:
+    relevance = document.relevance
+    if isinstance(relevance, float) and relevance < 0:
+        problem = f"row {line} ({document.name}): relevance {short(relevance)} is negative"
+        clip = tables.mark("negative_relevance", "clip")
+        raise tables.InputError(f"{problem}; {clip} counts it as 0")
 
 
-def _without_repeats(
-    documents: Sequence[Document], options: Mapping[str, Any]
-) -> Iterable[Document]:
+def _without_repeats(documents: Iterable[Document], options: Options) -> tuple[Document, ...]:
     """Return documents without repeats, at their best scores, if the options say so."""
-    counts = Counter(document.name for document in documents)
-    repeated = [name for name, count in counts.items() if count > 1]
-    if not repeated:
-        return documents
-    if options["duplicates"] != "best":
-        best = f"set {LABELS['duplicates']} to {WORDS['duplicates', 'best']}"
-        raise ValueError(f"document {repeated[0]!r} is listed twice; name each once, or {best}")
-    is_descending = options["score_order"] == "descending"
+    best_of = max
+    if is_lowest_first(options):
+        best_of = min
     kept: dict[str, Document] = {}
     for document in documents:
-        before = kept.setdefault(document.name, document)
-        if document.relevance != before.relevance:
-            raise ValueError(f"document {document.name!r} has two relevances; give it one")
-        if document.score is None:
+        name = document.name
+        before = kept.setdefault(name, document)
+        if before is document:
             continue
-        if before.score is None or (document.score > before.score) == is_descending:
-            kept[document.name] = document
-    return kept.values()
+        if options["duplicates"] != "best":
+            best = f"set {LABELS['duplicates']} to {said('duplicates', 'best')}"
+            raise ValueError(f"document {name!r} is listed twice; name each once, or {best}")
+        if document.relevance != before.relevance:
+            raise ValueError(f"document {name!r} has two relevances; give it one")
+        scores = [score for score in (before.score, document.score) if score is not None]
+        kept[name] = document._replace(score=best_of(scores, default=None))
+    return tuple(kept.values())

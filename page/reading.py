@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from .metric import ndcg, tables
+from .metric import Options, ndcg, tables
 
 LIMITS = ndcg.Limits(
     bytes=20_000_000, uncompressed=100_000_000, rows=500_000, queries=20_000, columns=50
@@ -18,18 +18,23 @@ Mappings = dict[str, dict[str, Any]]  # of scores; or of relevances, numbers or 
 
 
 def read_upload(
-    path: str, kind: str, options: Mapping[str, Any], fields: Mapping[str, Any] | None = None
+    path: str, role: str, options: Options, fields: Mapping[str, Any] | None = None
 ) -> Mappings:
-    """Read a run or qrels from an uploaded file, as options say; `fields` are as in `compute`."""
+    """Read a run or judgments from an uploaded file, as options say; `fields` as in `compute`."""
     parsed = tables.Options.parse(**options)
-    order = parsed.score_order
     read: Mappings
     with named(path):
-        if kind == "qrels":
+        if role == "judgments":
             read = ndcg.read_qrels(path, LIMITS, gain=options.get("gain"), fields=fields)
         else:
-            as_said = {"duplicates": parsed.duplicates, "ties": parsed.ties, "fields": fields}
-            read = ndcg.read_run(path, LIMITS, order, **as_said)
+            read = ndcg.read_run(
+                path,
+                LIMITS,
+                options.get("score_order"),
+                duplicates=parsed.duplicates,
+                ties=parsed.ties,
+                fields=fields,
+            )
     return read
 
 
@@ -46,11 +51,10 @@ def text_of(path: str) -> str:
 
 
 def read_groups(path: str) -> dict[str, Any]:
-    """Read the group of each query from an uploaded file, in any format that `by` may have."""
-    groups: dict[str, Any]
+    """Read the groups of queries from an uploaded file, in any format that `by` may have."""
     with named(path):
         try:
-            groups = tables.read_groups(path, limits=LIMITS)
+            groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
         except tables.InputError as error:
             # the advice for other programs, PATH:COLUMN, would show the path on the server
             problem, advice, _ = error.problem.partition("; choose the one of slices")
@@ -81,6 +85,7 @@ def printable(name: str) -> str:
 def named(path: str) -> Iterator[None]:
     """Turn an error in a file into a sentence with the user's name of the file."""
     name = printable(Path(path).name)
+    here = tables.place_of_file(name)
     try:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
@@ -91,9 +96,8 @@ def named(path: str) -> Iterator[None]:
         place = f"line {error.lineno}, column {error.colno}"
         raise ValueError(f"{name}: {place}: not JSON: {error.msg}") from None
     except tables.InputError as error:
-        here, on_server = tables.place_of_file(name), tables.place_of_file(path)
-        raise tables.within(error, here, instead_of=on_server) from None
+        raise tables.within(error, here, instead_of=tables.place_of_file(path)) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
         # the text of an error of the system has the path on the server, its strerror has not
         text = getattr(error, "strerror", None) or str(error)
-        raise tables.InputError(text.splitlines()[0], tables.place_of_file(name)) from None
+        raise tables.InputError(text.splitlines()[0], here) from None

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .metric import tables
+from .metric import Options, tables
 
 CONVENTIONS = tables.CONVENTIONS
 LONGEST_CUTOFF = 100_000
@@ -25,7 +25,7 @@ OTHERS = {
     "log_base": "2",
     "duplicates": "raise",
     "judged_only": "false",
-    "score_order": "descending",
+    "score_order": "",  # not said, so that the metric warns of scores that seem to be distances
 }
 LABELS = {
     "gain": "Gain",
@@ -41,30 +41,37 @@ LABELS = {
     "score_order": "Ranked first",
 }
 WORDS = {  # of a choice on the page, if they are not its name
-    ("ideal", "judged"): "all judged",
-    ("ideal", "truncated"): "as many as retrieved",
-    ("ideal", "retrieved"): "only retrieved",
-    ("ideal", "full"): "all of the highest gain",
-    ("score_dtype", "given"): "as given",
-    ("score_dtype", "float32"): "as 32-bit floats",
-    ("ties", "average"): "averaged",
-    ("ties", "first"): "first comes first",
-    ("ties", "last"): "last comes first",
-    ("ties", "best"): "at their best",
-    ("ties", "worst"): "at their worst",
-    ("ties", "docid"): "by id",
-    ("zero_division", "nan"): tables.empty_text(math.nan),
-    ("zero_division", "perfect_if_empty"): tables.empty_text("perfect_if_empty"),
-    ("negative_relevance", "raise"): "reject",
-    ("missing", "skip"): "skipped",
-    ("missing", "empty"): "nothing retrieved",
-    ("duplicates", "raise"): "reject",
-    ("duplicates", "best"): "at the best rank",
-    ("judged_only", "false"): "gain 0",
-    ("judged_only", "true"): "removed",
-    ("score_order", "descending"): "the highest score",
-    ("score_order", "ascending"): "the lowest score",
+    "ideal": {
+        "judged": "all judged",
+        "truncated": "as many as retrieved",
+        "retrieved": "only retrieved",
+        "full": "all of the highest gain",
+    },
+    "score_dtype": {"given": "as given", "float32": "as 32-bit floats"},
+    "ties": {
+        "average": "averaged",
+        "first": "first comes first",
+        "last": "last comes first",
+        "best": "at their best",
+        "worst": "at their worst",
+        "docid": "by id",
+    },
+    "zero_division": {
+        "nan": tables.empty_text(math.nan),
+        "perfect_if_empty": tables.empty_text("perfect_if_empty"),
+    },
+    "negative_relevance": {"raise": "reject"},
+    "missing": {"skip": "skipped", "empty": "nothing retrieved"},
+    "duplicates": {"raise": "reject", "best": "at the best rank"},
+    "judged_only": {"false": "gain 0", "true": "removed"},
+    "score_order": {
+        "": "the highest score",
+        "descending": "the highest score",
+        "ascending": "the lowest score",
+    },
 }
+Words = Mapping[str, str]  # by names of options, of arguments, or of parts of an address
+NO_WORDS: Words = {}
 SIDES = {"predictions": "run", "references": "judgments"}  # the names of both sides in files
 IN_PYTHON = "in Python: {}"  # of what the page has no control for
 CALLED = {  # how the page says what messages name as Python does; "" leaves it out
@@ -101,17 +108,16 @@ def cutoffs_of(text: str) -> list[int | None]:
 
 def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
     """Return the largest of some cutoffs; None for the whole list."""
-    numbers = [cutoff for cutoff in cutoffs if cutoff is not None]
-    if len(numbers) < len(cutoffs):
+    if None in cutoffs:
         return None
-    return max(numbers)
+    return max(cutoff or 0 for cutoff in cutoffs)
 
 
 def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
     is_number = text.isascii() and text.isdigit()
-    # int refuses thousands of digits with an error of its own
+    # int refuses thousands of digits with another error
     if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
         range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
         problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"
@@ -120,7 +126,9 @@ def _cutoff(text: str) -> int | None:
 
 
 def option_of(name: str, word: str) -> dict[str, Any]:
-    """Return the option of `compute` for a word of the page."""
+    """Return the option of `compute` for a word of the page; nothing if it is not said."""
+    if not word:
+        return {}
     if name == "judged_only":
         return {name: word == "true"}
     if name in ("log_base", "zero_division") and word != "perfect_if_empty":
@@ -133,18 +141,18 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     return {name: word}
 
 
-def words_of(convention: str) -> dict[str, str]:
-    """Return the words for the options that a convention sets."""
-    words = {}
-    for name, value in CONVENTIONS[convention].options.items():
-        words[name] = f"{value:g}" if isinstance(value, float) else value
-    return words
-
-
 def said(name: str, word: str) -> str:
     """Return a word as the page writes it."""
-    text: str = WORDS.get((name, word), word)
+    text: str = WORDS.get(name, {}).get(word, word)
     return text
+
+
+class Offer(NamedTuple):
+    """What a press does about a problem: another word of an option, or another convention."""
+
+    option: str
+    word: str
+    text: str
 
 
 class Settings(NamedTuple):
@@ -152,29 +160,37 @@ class Settings(NamedTuple):
 
     k: str = "10"
     convention: str = "sklearn"
-    chosen: Mapping[str, str] = {}
+    chosen: Words = NO_WORDS
 
-    @classmethod
-    def of(cls, k: str, convention: str, words: Mapping[str, str]) -> "Settings":
-        """Return settings, without the words that the convention has anyway."""
-        usual = {**words_of(convention), **OTHERS}
-        chosen = {name: word for name, word in words.items() if word != usual[name]}
-        return cls(k, convention, chosen)
+    @property
+    def usual(self) -> dict[str, str]:
+        """The words of all options if the reader has chosen none."""
+        words = {}
+        for name, value in CONVENTIONS[self.convention].options.items():
+            words[name] = f"{value:g}" if isinstance(value, float) else value
+        return {**words, **OTHERS}
 
     def word(self, name: str) -> str:
         """Return the word of an option."""
-        return {**words_of(self.convention), **OTHERS, **self.chosen}[name]
+        return {**self.usual, **self.chosen}[name]
 
     def with_word(self, name: str, word: str) -> "Settings":
-        """Return the settings with another word of an option."""
-        return Settings.of(self.k, self.convention, {**self.chosen, name: word})
+        """Return the settings with another word of an option, or with another convention."""
+        if name == "convention":
+            return Settings(self.k, word)
+        if name == "k":
+            return self._replace(k=word.strip())
+        chosen = {**self.chosen, name: word}
+        if word == self.usual[name]:
+            del chosen[name]
+        return self._replace(chosen=chosen)
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of `compute`."""
         options: dict[str, Any] = {"k": cutoffs_of(self.k)}
-        for name in (*CHOICES, "log_base"):
-            options |= option_of(name, self.word(name))
+        for name, word in {**self.usual, **self.chosen}.items():
+            options |= option_of(name, word)
         return options
 
     @property
@@ -196,12 +212,11 @@ class Settings(NamedTuple):
     @property
     def python(self) -> dict[str, Any]:
         """The arguments of `compute` that are not its defaults."""
-        cutoffs = cutoffs_of(self.k)
-        arguments: dict[str, Any] = {}
-        if len(cutoffs) > 1:
-            arguments["k"] = cutoffs
-        elif cutoffs != [None]:
-            arguments["k"] = cutoffs[0]
+        arguments: dict[str, Any] = {"k": cutoffs_of(self.k)}
+        if len(arguments["k"]) == 1:
+            (arguments["k"],) = arguments["k"]
+        if arguments["k"] is None:
+            del arguments["k"]
         if self.convention != "sklearn":
             arguments["convention"] = self.convention
         for name, word in self.chosen.items():
@@ -210,23 +225,30 @@ class Settings(NamedTuple):
 
     def check(self) -> None:
         """Raise an error for settings that no ranking can be scored by."""
-        options = self.options
-        if options["ideal"] == "full" and None in options["k"]:
+        options = self.drawn
+        if options["ideal"] == "full" and options["k"] == [None]:
             raise ValueError(
                 "the full ideal has as many documents as there are ranks, so k must be a number"
             )
-        tables.Options.parse(**{**options, "k": [self.cutoff]})
+        tables.Options.parse(**options)
 
 
-def labels_of(options: Mapping[str, Any]) -> Any:
+def labels_of(options: Options) -> Any:
     """Return the labels that relevances are, with their gains; None if relevances are numbers."""
     return tables.Options.parse(gain=options.get("gain")).labels
 
 
-def gains_by_label(options: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return the gain of each label; nothing if relevances are numbers."""
+def label_names(options: Options) -> list[str]:
+    """Return the labels that a relevance may be, the lowest gain first; none if it is a number."""
     labels = labels_of(options)
-    return dict(labels.gains) if labels else {}
+    if labels is None:
+        return []
+    return [f"{label}" for label, _ in sorted(labels.gains, key=lambda pair: pair[1])]
+
+
+def is_lowest_first(options: Options) -> bool:
+    """Return whether the lowest score is best."""
+    return bool(options.get("score_order") == "ascending")
 
 
 def snippet(inputs: Mapping[str, Any], settings: Settings) -> str:
@@ -243,7 +265,7 @@ def _python(value: Any) -> str:
     return repr(value)
 
 
-def in_words(message: Any, names: Mapping[str, str] = {}) -> str:
+def in_words(message: Any, names: Words = NO_WORDS) -> str:
     """Return an error or a note of the metric in the words of the page, with these names."""
 
     def words(text: str, name: str, *values: Any) -> str:

@@ -12,10 +12,11 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from . import compare, understand
-from .address import Address, Note, read_address
+from .address import FILES, Address, Note, read_address
 from .docs import file_of, html_of
 from .files import MOST_FILES, TOGETHER, keep
 from .html import STATIC, render, sentence
+from .metric import kept_warnings
 from .reading import LIMITS
 from .settings import in_words
 
@@ -53,7 +54,9 @@ def show_place(request: Request) -> HTMLResponse:
 def _page(request: Request, address: Address, notes: list[Note], status: int = 200) -> HTMLResponse:
     shown = _shown(request)
     try:
-        return HTMLResponse(PLACES[address.place](address, notes, shown), status)
+        # what the metric warns of is for the visitor, not for the server's log
+        with kept_warnings():
+            return HTMLResponse(PLACES[address.place](address, notes, shown), status)
     except (ValueError, OverflowError) as problem:  # of values that no check foresees
         notes.append(Note(sentence(f"This cannot be shown: {in_words(problem)}")))
     return HTMLResponse(PLACES[address.place](Address(place=address.place), notes, shown), status)
@@ -83,8 +86,9 @@ async def keep_files(request: Request) -> Response:
         except ValueError as problem:
             notes.append(Note(sentence(f"Nothing was added: {problem}")))
             return await run_in_threadpool(_page, request, address, notes, 400)
-    chosen = {name: address.chosen.get(name, "") for name in ("judgments", "groups", "columns")}
-    there = Address(place="compare", settings=address.settings, chosen={"files": token, **chosen})
+    chosen = {name: address.chosen.get(name, "") for name in FILES}
+    chosen["files"] = token
+    there = Address(place="compare", settings=address.settings, chosen=chosen)
     return RedirectResponse(f"./{there.link()}", 303)
 
 

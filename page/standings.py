@@ -2,13 +2,21 @@
 
 import itertools
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from .files import OFFERS
 from .html import number, sentence, signed, some, span
 from .metric import tables
+from .picture import Axis
+from .results import Results, Scores
+from .settings import Offer, Words, in_words, said
 
+ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
+ARGUMENT = re.compile(r"^(?:systems\[.(.*?).\]|predictions)(?=: )")  # that holds a run
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 NAMED = 3  # runs or queries in a sentence
 
@@ -23,14 +31,9 @@ class Standing(NamedTuple):
     other: str  # the run that is compared with the base; empty if there is one run
 
     @classmethod
-    def of(
-        cls,
-        scores: Mapping[str, Mapping[str, Any]],
-        pairs: Iterable[Any],
-        choice: Mapping[str, str],
-    ) -> "Standing":
+    def of(cls, scores: Scores, pairs: Iterable[Any], choice: Words) -> "Standing":
         """Return the runs in the chosen measure; what is not chosen is the first or the best."""
-        measure = chosen_of(choice, "measure", list(next(iter(scores.values()))))
+        measure = chosen_of(choice, "measure", next(iter(scores.values())))
         best_first = sorted(scores, key=lambda run: -scores[run][measure].value)
         base = chosen_of(choice, "base", best_first)
         other = chosen_of(choice, "other", [run for run in best_first if run != base])
@@ -39,8 +42,7 @@ class Standing(NamedTuple):
             if pair.measure == measure:
                 by_name[pair.system, pair.other] = pair
                 by_name[pair.other, pair.system] = pair.turned()
-        by_run = {run: scores[run][measure] for run in best_first}
-        return cls(measure, by_run, by_name, base, other)
+        return cls(measure, {run: scores[run][measure] for run in best_first}, by_name, base, other)
 
     @property
     def queries(self) -> int:
@@ -67,9 +69,9 @@ class Standing(NamedTuple):
         if not self.pairs:
             return dict.fromkeys(runs, "")
         places = {}
-        for at, run in enumerate(runs):
-            first = 1 + sum(self.differ(run, better) for better in runs[:at])
-            last = len(runs) - sum(self.differ(run, worse) for worse in runs[at + 1 :])
+        for place, run in enumerate(runs):
+            first = 1 + sum(self.differ(run, better) for better in runs[:place])
+            last = len(runs) - sum(self.differ(run, worse) for worse in runs[place + 1 :])
             places[run] = span(first, last)
         return places
 
@@ -80,8 +82,6 @@ class Standing(NamedTuple):
             return f"{best} has {self.measure} {number(self.scores[best].value)}."
         if not self.pairs:
             return f"One query cannot tell the {len(self.scores)} runs apart."
-        if len(others) == 1:
-            return self._headline_on_two(best, others[0])
         alike, unsure, behind = [], [], []
         for run in others:
             if not self.pairs[best, run].differing:
@@ -90,9 +90,17 @@ class Standing(NamedTuple):
                 unsure.append(run)
             else:
                 behind.append(run)
+        is_pair = len(others) == 1
         if alike == others:
-            return f"The {len(self.scores)} runs {self._have_the_same}"
-        if not any(self.differ(*pair) for pair in combinations(self.scores, 2)):
+            runs = f"The {len(self.scores)} runs"
+            if is_pair:
+                runs = f"{best} and {others[0]}"
+            return f"{runs} have the same {self.measure} in each of {self.queries:,} queries."
+        if is_pair and unsure:
+            return f"{best} and {others[0]} cannot be told apart."
+        if is_pair:
+            return f"{best} is better than {others[0]}."
+        if not any(self.differ(*pair) for pair in self.pairs):
             return f"These {self.queries:,} queries cannot tell the {len(self.scores)} runs apart."
         leaders = f"{best} is"
         if alike:
@@ -103,55 +111,41 @@ class Standing(NamedTuple):
             return f"{leaders} best: better than {behind[0]}."
         return f"{leaders} best: better than each of the {len(behind)} others."
 
-    def _headline_on_two(self, best: str, other: str) -> str:
-        if not self.pairs[best, other].differing:
-            return f"{best} and {other} {self._have_the_same}"
-        if not self.differ(best, other):
-            return f"{best} and {other} cannot be told apart."
-        return f"{best} is better than {other}."
-
-    @property
-    def _have_the_same(self) -> str:
-        return f"have the same {self.measure} in each of {self.queries:,} queries."
-
     def evidence(self) -> str:
         """Return what the headline stands on, and how many queries would settle it."""
         best, *others = self.winner_first
         score = self.scores[best]
+        by_chance = number(score.random_order)
+        by_chance = f"A random order of the documents of {best} would have {by_chance}."
+        if not others and score.queries < 2:
+            return f"Intervals need more than one query. {by_chance}"
         if not others:
-            if score.queries < 2:
-                return f"Intervals need more than one query. {by_chance(best, score)}"
             ends = f"95% interval {number(score.low)} to {number(score.high)}"
-            return f"{ends}, {score.queries:,} queries. {by_chance(best, score)}"
+            return f"{ends}, {score.queries:,} queries. {by_chance}"
         other = others[0]
         means = f"{best} has {self.measure} {number(score.value)}"
         means = f"{means}, {other} {number(self.scores[other].value)}"
         if not self.pairs:
-            return (
-                f"{means}. Intervals and tests need more than one query. {by_chance(best, score)}"
-            )
+            return f"{means}. Intervals and tests need more than one query. {by_chance}"
         pair = self.pairs[best, other]
         interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
         tested = f"{interval}, {p_text(pair.p_holm)}"
         if self.together > 1:
             tested = f"{tested}, both corrected for {self.together} pairs"
         wins = f"Better on {counted(pair.wins)}"
-        counts = f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}."
+        sentences = [
+            f"{means}: {signed(pair.difference)} ({tested}).",
+            f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}.",
+        ]
         if pair.wins < pair.losses and pair.difference > 0:
-            counts = f"{counts} Its wins weigh more than its losses."
-        text = f"{means}: {signed(pair.difference)} ({tested}). {counts}"
+            sentences.append("Its wins weigh more than its losses.")
         if not self.differ(best, other) and pair.queries_needed:
             about = f"{rounded_up(pair.queries_needed):,} queries (80% power)"
-            text = f"{text} To settle a gap this small you need about {about}."
-        return f"{text} {by_chance(best, score)}"
+            sentences.append(f"To settle a gap this small you need about {about}.")
+        return " ".join([*sentences, by_chance])
 
 
-def by_chance(run: str, score: Any) -> str:
-    """Return what a random order of the documents of a run would have."""
-    return f"A random order of the documents of {run} would have {number(score.random_order)}."
-
-
-def chosen_of(choice: Mapping[str, str], name: str, values: Collection[str]) -> str:
+def chosen_of(choice: Words, name: str, values: Collection[str]) -> str:
     """Return what is chosen of some values; else the first, or nothing if there are none."""
     if choice.get(name) in values:
         return choice[name]
@@ -169,10 +163,24 @@ def rounded_up(count: int) -> int:
 
 
 class Remark(NamedTuple):
-    """A warning, and what a link does about it: an option, its word, and the text of the link."""
+    """A warning, and what a press does about it."""
 
     text: str
-    offer: tuple[str, str, str] | None = None
+    offers: tuple[Offer, ...] = ()
+
+
+def order_remarks(results: Results, base: str) -> list[Remark]:
+    """Return what the metric says of scores that seem to be distances, if nobody has said so."""
+    remarks = []
+    for warning in results.warnings:
+        text = ARGUMENT.sub(lambda match: match[1] or base, sentence(in_words(warning)))
+        for file in results.files:
+            text = text.replace(file.path, file.name)
+        offers = tuple(order for order in ORDERS if f'"{said(*order[:2])}"' in text)
+        # the metric warns of other things too, which no order mends
+        if ORDERS[-1] in offers:
+            remarks.append(Remark(text, offers))
+    return remarks
 
 
 def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[Remark]:
@@ -180,24 +188,23 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     lacking = {run: queries for run, queries in missing.items() if queries}
     if not lacking:
         return []
-    offer = ("missing", "skip", "Compare only the queries that all runs have")
+    offer = Offer("missing", "skip", "Compare only the queries that all runs have")
     if len(missing) == 1:
-        offer = ("missing", "skip", "Score only the queries that it has")
+        offer = Offer("missing", "skip", "Score only the queries that it has")
     one_counts, they_count = "counts as 0", "count as 0"
     if option == "skip":
-        offer = ("missing", "empty", "Count them as 0")
+        offer = Offer("missing", "empty", "Count them as 0")
         one_counts, they_count = "is skipped", "are skipped"
     (run, queries), *others = lacking.items()
+    text = f"{len(queries):,} queries are missing from {run} and {they_count}"
+    text = f"{text}: {some(queries, NAMED)}"
+    if len(queries) == 1:
+        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
     if others:
         counts = [f"{len(queries):,} from {run}" for run, queries in lacking.items()]
-        runs = f"{len(lacking)} runs and {they_count}: {listed(counts, 'runs')}"
-        text = f"Queries are missing from {runs}"
-    elif len(queries) == 1:
-        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
-    else:
-        missed = f"{run} and {they_count}: {some(queries, NAMED)}"
-        text = f"{len(queries):,} queries are missing from {missed}"
-    return [Remark(sentence(text), offer)]
+        text = f"Queries are missing from {len(lacking)} runs and {they_count}"
+        text = f"{text}: {listed(counts, 'runs')}"
+    return [Remark(sentence(text), (offer,))]
 
 
 def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
@@ -211,7 +218,7 @@ def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: st
         return []
     scores = listed(differing, "runs")
     text = f"The order of ties matters: trec_eval, which orders by id, has {measure} {scores}."
-    return [Remark(text, ("convention", "trec_eval", "Score as trec_eval does"))]
+    return [Remark(text, (Offer("convention", "trec_eval", "Score as trec_eval does"),))]
 
 
 def listed(names: Sequence[str], kind: str = "", most: int = NAMED + 1) -> str:
@@ -260,105 +267,76 @@ def p_text(p: float) -> str:
 # --- The table ---------------------------------------------------------------------------------
 
 
-class Axis(NamedTuple):
-    """The axis of means; it ends at 0 and 1 unless a mean lies beyond."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def over(cls, means: Sequence[float], ends: Sequence[float]) -> "Axis":
-        """Return an axis that reaches a little beyond means and the ends of intervals."""
-        values = [*means, *ends]
-        # a value alone has no range, and gets a width too
-        margin = (max(values) - min(values) or 0.1) * 0.06
-        low = max(min(values) - margin, min(0.0, *means))
-        high = min(max(values) + margin, max(1.0, *means))
-        return cls(low, high)
-
-    def place(self, value: float) -> float:
-        """Return the place of a value as a share of the axis; one beyond is at its end."""
-        share = (value - self.low) / (self.high - self.low)
-        return min(1.0, max(0.0, share))
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Round values on the axis, with their texts."""
-        width = self.high - self.low
-        power = 10.0 ** math.floor(math.log10(width / 3))
-        step = next(unit * power for unit in (5, 2, 1) if width / (unit * power) >= 3)
-        digits = max(0, -math.floor(math.log10(step)))
-        first, last = math.ceil(self.low / step), math.floor(self.high / step)
-        return [(at * step, f"{at * step + 0.0:.{digits}f}") for at in range(first, last + 1)]
-
-
 class Row(NamedTuple):
     """A run in the table: its mean, and the interval of its difference from the base."""
 
     run: str
     place: str
     mean: float
-    at: float  # the places of the mean and of the interval's ends on the axis
-    interval: tuple[float, float] | None
     kind: str  # "base", "better", "worse" or "open"
-    difference: str
-    p: str
-    exact_p: str
+    interval: tuple[float, ...]  # its ends: of the mean, or of the difference around the base
+    difference: str = ""
+    p: str = ""
+    exact_p: str = ""
 
 
 def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
-    """Return a row for every run, the best first, and the axis of the means."""
-    intervals = {run: _interval(standing, run) for run in standing.scores}
-    means = {run: score.value for run, score in standing.scores.items()}
-    axis = Axis.over([*means.values()], [*itertools.chain(*intervals.values())])
-    base = axis.place(means[standing.base])
-    places = standing.places()
-    rows = []
-    for run, mean in means.items():
-        kind, interval = _kind(standing, run), None
-        if intervals[run]:
-            low, high = map(axis.place, intervals[run])
+    """Return a row for every run, the best first, and the axis of the means.
+
+    The ends of intervals are shares of the axis.
+    """
+    rows = [_row(standing, run, place) for run, place in standing.places().items()]
+    axis = axis_over(
+        [row.mean for row in rows], list(itertools.chain(*(row.interval for row in rows)))
+    )
+    base = axis.place(standing.scores[standing.base].value)
+    for place, row in enumerate(rows):
+        if row.interval:
+            low, high = np.clip([axis.place(end) for end in row.interval], 0.0, 1.0).tolist()
             # a line that touches that of the base would not differ
-            if kind == "worse":
+            if row.kind == "worse":
                 high = min(high, base - CLEAR)
-            if kind == "better":
+            if row.kind == "better":
                 low = max(low, base + CLEAR)
-            interval = (low, high)
-        difference = _difference(standing, run)
-        rows.append(Row(run, places[run], mean, axis.place(mean), interval, kind, *difference))
+            rows[place] = row._replace(interval=(low, high))
     return rows, axis
 
 
-def _interval(standing: Standing, run: str) -> tuple[float, ...]:
-    """Return the ends of a run's interval: of its mean, or around the base of its difference.
+def axis_over(means: Sequence[float], ends: Sequence[float]) -> Axis:
+    """Return an axis that reaches a little beyond means and the ends of intervals.
 
-    There are none for the base, nor for a mean of one query.
+    It ends at 0 and 1 unless a mean lies beyond.
     """
-    score = standing.scores[run]
+    values = [*means, *ends]
+    # a value alone has no range, and gets a width too
+    margin = (max(values) - min(values) or 0.1) * 0.06
+    low = max(min(values) - margin, min(0.0, *means))
+    high = min(max(values) + margin, max(1.0, *means))
+    return Axis(low, high)
+
+
+def _row(standing: Standing, run: str, place: str) -> Row:
+    score, base = standing.scores[run], standing.scores[standing.base]
+    if not standing.pairs and math.isnan(score.low):
+        return Row(run, place, score.value, "base", ())
     if not standing.pairs:
-        return tuple(end for end in (score.low, score.high) if not math.isnan(end))
+        return Row(run, place, score.value, "base", (score.low, score.high))
     if run == standing.base:
-        return ()
+        difference = "–"
+        if run == next(iter(standing.scores)):
+            difference = "best"
+        return Row(run, place, score.value, "base", (), difference)
     pair = standing.pairs[run, standing.base]
-    base = standing.scores[standing.base].value
-    return base + pair.low_holm, base + pair.high_holm
-
-
-def _kind(standing: Standing, run: str) -> str:
-    if not standing.pairs or run == standing.base:
-        return "base"
-    if not standing.differ(run, standing.base):
-        return "open"
-    return "better" if standing.pairs[run, standing.base].difference > 0 else "worse"
-
-
-def _difference(standing: Standing, run: str) -> tuple[str, str, str]:
-    """Return how a run differs from the base, p, and p with all its digits."""
-    if not standing.pairs:
-        return "", "", ""
-    if run == next(iter(standing.scores)) == standing.base:
-        return "best", "", ""
-    if run == standing.base:
-        return "–", "", ""
-    pair = standing.pairs[run, standing.base]
-    return signed(pair.difference), p_text(pair.p_holm), f"p = {pair.p_holm:.6g}"
+    kind = "open"
+    if standing.differ(run, standing.base):
+        kind = "better" if pair.difference > 0 else "worse"
+    return Row(
+        run,
+        place,
+        score.value,
+        kind,
+        (base.value + pair.low_holm, base.value + pair.high_holm),
+        signed(pair.difference),
+        p_text(pair.p_holm),
+        f"p = {pair.p_holm:.6g}",
+    )

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "ndcg"
@@ -94,6 +94,7 @@ if __package__.startswith("evaluate_modules."):
 # A module, and the name that is imported from it; "" for the module itself.
 External = tuple[str, str]
 IMPORTS = (ast.Import, ast.ImportFrom)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 PLAIN_STATEMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 Span = tuple[int, int, int]  # a line from 1, and its first and last byte
 
@@ -177,35 +178,37 @@ def read(path: Path) -> Module:
     """Return a module by its file."""
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    about = (ast.get_docstring(tree) or "").partition("\n")[0]
+    refuse_code_beside(path)
+    Refusals(path).visit(tree)
+    docstring = ast.get_docstring(tree)
+    body = tree.body
     lines = text.split("\n")
+    if docstring is not None:
+        remove(lines, body[0])
+        body = body[1:]
     inner: defaultdict[str, list[str]] = defaultdict(list)
     external: dict[str, External] = {}
     for_types: set[str] = set()
     defines: list[str] = []
-    for position, statement in enumerate(tree.body):
-        is_docstring = position == 0 and ast.get_docstring(tree) is not None
-        for_checkers = imports_for_checkers(statement)
-        imported = for_checkers or [statement]
+    for statement in body:
+        imported = [statement]
+        if is_for_checkers(statement):
+            imported = statement.body
         if not all(isinstance(node, IMPORTS) for node in imported):
-            imported = []
-        if not imported and not is_docstring:
             defines += defined(statement, path)
             continue
+        remove(lines, statement)
         for name, origin in chain.from_iterable(bindings(node, path) for node in imported):
             if origin[0].startswith(f"{PACKAGE}."):
                 inner[origin[0]].append(name)
                 continue
             external[name] = origin
-            if for_checkers:
+            if imported != [statement]:
                 for_types.add(name)
-        for line in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
-            lines[line] = ""
-    refuse_what_the_bundle_changes(tree, path)
     return Module(
         path,
         "\n".join(lines).strip("\n"),
-        about,
+        (docstring or "").partition("\n")[0],
         frozenset(defines),
         dict(inner),
         external,
@@ -213,85 +216,119 @@ def read(path: Path) -> Module:
     )
 
 
-def imports_for_checkers(statement: ast.stmt) -> list[ast.stmt]:
-    """Return the statements under `if TYPE_CHECKING:`; none for another statement."""
+def remove(lines: list[str], statement: ast.stmt) -> None:
+    """Empty the lines of a statement."""
+    for line in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
+        lines[line] = ""
+
+
+def is_for_checkers(statement: ast.stmt) -> TypeGuard[ast.If]:
+    """Return whether a statement is `if TYPE_CHECKING:`."""
     if not isinstance(statement, ast.If) or statement.orelse:
-        return []
-    if ast.unparse(statement.test) != "TYPE_CHECKING":
-        return []
-    return statement.body
+        return False
+    return ast.unparse(statement.test) == "TYPE_CHECKING"
 
 
 def bindings(statement: ast.stmt, path: Path) -> Iterator[tuple[str, External]]:
     """Yield the names that an import defines, and their meaning."""
-    place = f"{path}:{statement.lineno}"
     if isinstance(statement, ast.Import):
         for alias in statement.names:
-            if alias.name.partition(".")[0] == PACKAGE:
-                relative = "relatively, from ..folder.module"
-                fail(f"{place}: import the package's own modules {relative}")
             # The whole path is the name, since several modules of one package may be imported.
             yield alias.asname or alias.name, (alias.name, "")
-    elif isinstance(statement, ast.ImportFrom):
-        module = statement.module or ""
-        if module in (PACKAGE, "__future__") or any(alias.name == "*" for alias in statement.names):
-            fail(f"{place}: import names of modules, one by one")
-        if statement.level:
-            folder = path.relative_to(ROOT).parents[statement.level - 1]
-            module = ".".join([*folder.parts, module])
+    if isinstance(statement, ast.ImportFrom):
+        yield from names_of_modules(statement, path)
+
+
+def names_of_modules(statement: ast.ImportFrom, path: Path) -> Iterator[tuple[str, External]]:
+    """Yield the names that `from module import name` defines, and their meaning."""
+    place = f"{path}:{statement.lineno}"
+    module = statement.module or ""
+    # A star stands alone.
+    if module == "__future__" or statement.names[0].name == "*":
+        fail(f"{place}: import names of modules, one by one")
+    if not statement.level:
         for alias in statement.names:
-            is_renamed = alias.asname not in (None, alias.name)
-            if statement.level and (not statement.module or is_renamed):
-                fail(f"{place}: import names from modules of the package, and as they are")
             yield alias.asname or alias.name, (module, alias.name)
+        return
+    folder = path.relative_to(ROOT).parents[statement.level - 1]
+    for alias in statement.names:
+        if not module or alias.asname not in (None, alias.name):
+            fail(f"{place}: import names from modules of the package, and as they are")
+        yield alias.name, (".".join([*folder.parts, module]), alias.name)
 
 
 def defined(statement: ast.stmt, path: Path) -> list[str]:
     """Return the names that a top-level statement defines; only plain definitions may be there."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(statement, DEFINITIONS):
         return [statement.name]
     if not isinstance(statement, PLAIN_STATEMENTS):
         allowed = "only imports, functions, classes, assignments and calls"
         fail(f"{path}:{statement.lineno}: at the top of a module {allowed}")
-    inner: set[ast.AST] = set()  # names that only a comprehension sees
-    for node in ast.walk(statement):
-        if isinstance(node, ast.comprehension):
-            inner.update(ast.walk(node.target))
-    names = []
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in inner:
-            names.append(node.id)
-    return names
+    names = Names()
+    names.visit(statement)
+    return names.stored
 
 
-def refuse_what_the_bundle_changes(tree: ast.Module, path: Path) -> None:
-    """Reject code that would change in one file: inner imports, `global`, names of the file."""
+class Names(ast.NodeVisitor):
+    """The names that a statement stores, without names that only a comprehension sees."""
+
+    def __init__(self) -> None:
+        self.stored: list[str] = []
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """Keep a name that is stored."""
+        if isinstance(node.ctx, ast.Store):
+            self.stored.append(node.id)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        """Pass the target of a comprehension over."""
+        self.visit(node.iter)
+        for condition in node.ifs:
+            self.visit(condition)
+
+
+def refuse_code_beside(path: Path) -> None:
+    """Reject code in the __init__.py of a module's folder."""
     about = path.with_name("__init__.py")
-    if path.parent != METRIC.parent and about.exists():
-        body = ast.parse(about.read_text(encoding="utf-8")).body
-        if len(body) != 1 or not isinstance(body[0], ast.Expr):
-            fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
-    for node in ast.walk(tree):
-        place = f"{path}:{getattr(node, 'lineno', 1)}"
-        if isinstance(node, ast.Global):
-            fail(f"{place}: no global statement: modules of the bundle share their globals")
-        if isinstance(node, ast.Name) and node.id in ("__file__", "__doc__", "globals"):
-            fail(f"{place}: {node.id} is another in the bundle")
-        if PACKAGE in packages_in(node):
+    if path.parent == METRIC.parent or not about.exists():
+        return
+    body = ast.parse(about.read_text(encoding="utf-8")).body
+    if len(body) != 1 or not isinstance(body[0], ast.Expr):
+        fail(f"{about}: holds code, which the bundle leaves out; it may hold a docstring only")
+
+
+class Refusals(ast.NodeVisitor):
+    """Rejects code that would change in one file: inner imports, `global`, names of the file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def visit_Global(self, node: ast.Global) -> None:
+        """Reject what would be a variable of all modules."""
+        problem = "no global statement: modules of the bundle share their globals"
+        fail(f"{self.path}:{node.lineno}: {problem}")
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """Reject names of the file."""
+        if node.id in ("__file__", "__doc__", "globals"):
+            fail(f"{self.path}:{node.lineno}: {node.id} is another in the bundle")
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """Reject the package as a library."""
+        for alias in node.names:
+            self.refuse_package(alias.name, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """Reject the package as a library, and modules of the package within a function."""
+        self.refuse_package(node.module or "", node)
+        if node.level and node.col_offset:
+            fail(f"{self.path}:{node.lineno}: import modules of the package at the top")
+
+    def refuse_package(self, module: str, node: ast.stmt) -> None:
+        """Reject a module of the package that is imported by its whole path."""
+        if module.partition(".")[0] == PACKAGE:
             relative = "relatively, from .module or ..folder.module"
-            fail(f"{place}: import the package's own modules {relative}")
-        if isinstance(node, ast.ImportFrom) and node.level and node.col_offset:
-            fail(f"{place}: import modules of the package at the top")
-
-
-def packages_in(node: ast.AST) -> set[str]:
-    """Return the packages that an import names; none for other code."""
-    names: list[str] = []
-    if isinstance(node, ast.ImportFrom):
-        names = [node.module or ""]
-    elif isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    return {name.partition(".")[0] for name in names}
+            fail(f"{self.path}:{node.lineno}: import the package's own modules {relative}")
 
 
 def with_distinct_names(modules: list[Module]) -> list[Module]:
@@ -329,25 +366,43 @@ def spans_of(names: set[str], module: Module) -> set[Span]:
     """Return the places in a module that may hold one of some names."""
     lines = [line.encode() for line in module.lines.split("\n")]
     tree = ast.parse(module.lines)
-    spans: set[Span] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg) and node.arg in names:
-            problem = f"the argument {node.arg} has the name of a function"
-            fail(f"{module.place}: {problem}: give it another")
-        if isinstance(node, ast.Name) and node.id in names:
-            spans.add((node.lineno, node.col_offset, node.end_col_offset or 0))
-        if isinstance(node, ast.JoinedStr):  # before Python 3.12, places within one are unknown
-            numbers = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            starts = [0 for _ in numbers]
-            stops = [len(lines[number - 1]) for number in numbers]
-            starts[0] = node.col_offset
-            stops[-1] = node.end_col_offset or 0
-            spans.update(zip(numbers, starts, stops, strict=True))
+    uses = Uses(names, lines, module.place)
+    uses.visit(tree)
     for statement in tree.body:
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)) and statement.name in names:
+        if isinstance(statement, DEFINITIONS) and statement.name in names:
             head = lines[statement.lineno - 1].partition(b"(")[0].rstrip(b":")
-            spans.add((statement.lineno, 0, len(head)))
-    return spans
+            uses.spans.add((statement.lineno, 0, len(head)))
+    return uses.spans
+
+
+class Uses(ast.NodeVisitor):
+    """The places in the lines of a module that use some names, or may use them."""
+
+    def __init__(self, names: set[str], lines: list[bytes], place: str) -> None:
+        self.names, self.lines, self.place = names, lines, place
+        self.spans: set[Span] = set()
+
+    def visit_arg(self, node: ast.arg) -> None:
+        """Reject an argument of such a name, which would hide the function."""
+        if node.arg in self.names:
+            problem = f"the argument {node.arg} has the name of a function"
+            fail(f"{self.place}: {problem}: give it another")
+        self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        """Keep the place of a name."""
+        if node.id in self.names:
+            self.spans.add((node.lineno, node.col_offset, node.end_col_offset or 0))
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Keep all lines of an f-string: before Python 3.12, places within one are unknown."""
+        numbers = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        starts = [0] * len(numbers)
+        stops = [len(self.lines[number - 1]) for number in numbers]
+        starts[0] = node.col_offset
+        stops[-1] = node.end_col_offset or 0
+        self.spans.update(zip(numbers, starts, stops, strict=True))
+        self.generic_visit(node)
 
 
 def check_distinct(modules: Iterable[Module]) -> None:

@@ -105,7 +105,7 @@ def test_tensors_are_compared_and_timed_where_they_lie(
     )
     monkeypatch.setattr(gpu.devices, "ON_DEVICE_FROM", 1000)
     assert 0 < gpu.largest_difference(20, "cpu") < 1e-12
-    of_matrix, of_rows = gpu.of_matrix(gpu.Matrix(20, 50), "cpu", 1), gpu.of_rows(1000, "cpu", 1)
+    matrix, rows_ = gpu.time_matrix(gpu.Matrix(20, 50), "cpu", 1), gpu.time_rows(1000, "cpu", 1)
     assert {
         "compute",
         "meter",
@@ -113,9 +113,9 @@ def test_tensors_are_compared_and_timed_where_they_lie(
         "on the host",
         "top-k alone",
         "torchmetrics",
-    } < of_matrix.keys()
-    assert min(*of_matrix.values(), *of_rows.values()) > 0
-    header, line, *rows = gpu.table({"matrix": of_matrix, "rows": of_rows}).splitlines()
+    } < matrix.keys()
+    assert min(*matrix.values(), *rows_.values()) > 0
+    header, line, *rows = gpu.table({"matrix": matrix, "rows": rows_}).splitlines()
     assert header.count("|") == line.count("|") == rows[0].count("|")
     assert [row.split(" | ")[0] for row in rows] == ["| matrix", "| rows"]
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -170,7 +170,7 @@ def test_simulations_of_the_gate_and_of_samples_hold_what_they_promise() -> None
     assert simulations.gate(400, max_drop=0, fall=0, spread=0.05, size=20) <= most(400, 2)
     assert simulations.gate(60, max_drop=0.01, fall=0, spread=0.05, size=100) <= 0.05
     assert simulations.gate(60, max_drop=0.01, fall=0.02, spread=0.05, size=100) >= 0.8
-    held, found = simulations.of_samples(400, "many zeros: 60%", 30)
+    held, found = simulations.sample_shares(400, "many zeros: 60%", 30)
     assert held >= 1 - most(400, 3)
     assert found <= most(400, 3)
     held, _, moved = simulations.corrected(20, "symmetric: Beta(3, 3)", 20)
@@ -223,8 +223,8 @@ def test_other_intervals_are_those_of_the_literature() -> None:
 def test_intervals_of_the_mean_of_slices_hold_what_they_promise() -> None:
     import simulations
 
-    held, of_differences, found = simulations.of_slices(200, "symmetric: Beta(3, 3)", [5, 10, 20])
-    assert min(held, of_differences) >= 1 - most(200, 3)
+    held, differences, found = simulations.slice_shares(200, "symmetric: Beta(3, 3)", [5, 10, 20])
+    assert min(held, differences) >= 1 - most(200, 3)
     assert found <= most(200, 3)
 
 

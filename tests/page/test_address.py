@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from visitor import look
 
 from page.address import Address, read_address
-from page.guide import STEPS
+from page.guide import LESSONS
 from page.settings import CHOICES, CONVENTIONS, Settings
 
 CELLS = st.text(st.characters(exclude_categories=["C"]), max_size=5).map(str.strip)
@@ -30,8 +30,8 @@ def read(query: str) -> tuple[Address, list[Any]]:
 @given(rows=ROWS, data=st.data())
 def test_an_address_brings_back_the_ranking(rows: Any, data: st.DataObject) -> None:
     order = data.draw(st.permutations(range(len(rows))))[: data.draw(st.integers(0, len(rows)))]
-    moved = frozenset(order[:1])
-    address = Address(rows=tuple(rows), order=tuple(order), moved=moved)
+    text = ",".join(f"{place + 1}" for place in order).replace(",", "*,", 1) or "-"
+    address = Address(rows=tuple(rows), order=text)
     assert read(address.query()) == (address, [])
 
 
@@ -40,8 +40,10 @@ def test_an_address_brings_back_the_ranking(rows: Any, data: st.DataObject) -> N
 def test_an_address_brings_back_the_options_and_the_name_of_the_convention(
     convention: str, at: int
 ) -> None:
-    words = {name: choices[at % len(choices)] for name, choices in CHOICES.items()}
-    for settings in (Settings.of("1,3", convention, words), Settings("10", convention)):
+    chosen = Settings("1,3", convention)
+    for name, choices in CHOICES.items():
+        chosen = chosen.with_word(name, choices[at % len(choices)])
+    for settings in (chosen, Settings("10", convention)):
         assert read(Address(settings=settings).query()) == (Address(settings=settings), [])
         changed = settings.with_word("log_base", "10")
         assert read(Address(settings=changed).query())[0].settings.options["log_base"] == 10
@@ -122,8 +124,8 @@ def test_parameters_of_the_space_around_the_page_get_no_note() -> None:
     assert look("?__theme=dark&utm_source=x").notes == []
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", LESSONS)
 def test_each_step_and_its_guess_have_addresses(step: str) -> None:
-    address, notes = read(f"step={step}&guess={urllib.parse.quote(STEPS[step].choices[0])}")
-    assert (address.step, address.guess, notes) == (step, STEPS[step].choices[0], [])
+    address, notes = read(f"step={step}&guess={urllib.parse.quote(LESSONS[step].choices[0])}")
+    assert (address.step, address.guess, notes) == (step, LESSONS[step].choices[0], [])
     assert read(address.query()) == (address, [])

@@ -11,7 +11,7 @@ import pytest
 from conftest import NOTHING_IN_COMMON
 from gradio.utils import get_function_description, get_function_params
 
-from page.api import FUNCTIONS, OPTIONS, name_runs, parameter_fields, read_given
+from page.api import FUNCTIONS, OPTIONS, name_runs, parameter_fields, read_sent
 from page.metric import ndcg, tables
 from page.settings import CHOICES, OTHERS
 
@@ -153,7 +153,7 @@ def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     ["q1 Q0 a 1 2.5 t", "query,document,score\nq1,a,2.5", "data:;base64,cTEgUTAgYSAxIDIuNSB0"],
 )
 def test_a_file_is_read_from_its_text_or_its_bytes(text: str) -> None:
-    assert read_given("run", text, "run", {}) == {"q1": {"a": 2.5}}
+    assert read_sent("run", text, "run", {}) == {"q1": {"a": 2.5}}
 
 
 USUAL: dict[str, dict[str, Any]] = {

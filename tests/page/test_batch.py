@@ -15,7 +15,7 @@ ANYTHING = {"run": {"1": {"d1": 1, "d2": 2}}, "judgments": {"1": {"d1": 1, "d2":
 
 def read(folder: Path, text: str | bytes) -> Batch:
     (folder / "b").write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_batch(str(folder / "b"), {})
+    return read_batch(str(folder / "b"))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import base64
 import csv
 import io
+import json
 import math
 import re
 from pathlib import Path
@@ -349,6 +350,40 @@ def test_a_ranking_is_drawn_up_to_the_cutoff_and_what_is_tied_there() -> None:
     page = look(f"{compared({'run': ranked}, judged, '&k=5').address}&query=q")
     assert page.part("queries").count('class="card') == 5
     assert "35 more follow." in page.text
+
+
+RISING = {query: {f"d{at}": at / 10 for at in range(12)} for query in ("q1", "q2")}
+HITS = [[{"id": name, "score": score} for name, score in RISING[q].items()] for q in RISING]
+
+
+@pytest.mark.filterwarnings("always:.*scores")
+@pytest.mark.parametrize(
+    ("name", "text", "begins"),
+    [
+        ("up.run", trec(RISING), "up: the scores of each query rise in the order"),
+        (
+            "hits.json",
+            json.dumps(dict(zip(RISING, HITS, strict=True))),
+            "hits.json: query 'q1': the scores rank its hits in another order",
+        ),
+    ],
+    ids=["run", "hits"],
+)
+def test_scores_that_seem_to_be_distances_are_told_until_the_reader_says_their_order(
+    name: str, text: str, begins: str
+) -> None:
+    judged = "".join(f"{query} 0 d{at} {at % 3}\n" for query in RISING for at in range(12))
+    page = send(**{"qrels.txt": judged, name: text})
+    assert begins in page.says("verdict")
+    mean = re.findall(r"has nDCG@10 ([\d.]+)", page.says("verdict"))
+    highest = page.follow("The highest score is first")
+    assert "score_order=descending" in highest.address
+    assert re.findall(r"has nDCG@10 ([\d.]+)", highest.says("verdict")) == mean
+    lowest = page.follow("Rank the lowest first")
+    assert "score_order=ascending" in lowest.address
+    assert re.findall(r"has nDCG@10 ([\d.]+)", lowest.says("verdict")) != mean
+    for chosen in (highest, lowest):
+        assert begins not in chosen.says("verdict")
 
 
 # --- Links ----------------------------------------------------------------------------------------

@@ -9,22 +9,22 @@ from visitor import look
 
 from page.guide import (
     FIRST_RANKING,
+    LESSONS,
     OPENING,
     QUERY,
     RELEVANCE,
-    STEPS,
     begun_rows,
     query_of_documents,
 )
 from page.ranking import ranking_of
 from page.settings import CONVENTIONS, Settings
 
-USUAL = Settings().options
+USUAL = Settings().drawn
 WORDS = 45  # of a step at most
 
 
 def scored(ndcg: evaluate.Metric, rows: list[list[str]], **options: object) -> float:
-    value: float = ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), k=10, **options)["nDCG@10"]
+    value: float = ndcg.compute(**ranking_of(rows, USUAL).sides, k=10, **options)["nDCG@10"]
     return value
 
 
@@ -41,11 +41,11 @@ def doubled(rows: list[list[str]]) -> list[list[str]]:
 
 
 def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric) -> None:
-    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in STEPS.values())
+    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in LESSONS.values())
     retrieved = [*missing[:4], [*missing[4][:2], "5"], missing[5]]
-    tied = ranking_of(ties, USUAL).by_id(USUAL)
+    tied = ranking_of(ties, USUAL).by_id
     by_library = list(ndcg.explain(**tied, k=10).scores.values())
-    report = ndcg.report(**ranking_of(ideal, USUAL).given(USUAL), k=10)
+    report = ndcg.report(**ranking_of(ideal, USUAL).sides, k=10)
     scores = {
         "gain": [scored(ndcg, doubled(gain))],
         "discount": [
@@ -63,17 +63,17 @@ def test_the_answer_to_each_guess_is_what_the_metric_says(ndcg: evaluate.Metric)
         "exponential": [scored(ndcg, last, gain="exponential"), scored(ndcg, last)],
         "libraries": [min(by_library), max(by_library)],
     }
-    assert scores.keys() == STEPS.keys()
+    assert scores.keys() == LESSONS.keys()
     for name, expected in scores.items():
-        numbers = re.findall(r"\d\.\d{3}", STEPS[name].answer)
+        numbers = re.findall(r"\d\.\d{3}", LESSONS[name].answer)
         assert numbers == [f"{each:.3f}" for each in expected], name
     assert len({f"{score:.3f}" for score in by_library}) == 9
-    assert STEPS["libraries"].choices[0] == "Nine"
-    assert f"{len(CONVENTIONS)} libraries" == STEPS["libraries"].title
+    assert LESSONS["libraries"].choices[0] == "Nine"
+    assert f"{len(CONVENTIONS)} libraries" == LESSONS["libraries"].title
 
 
 def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
-    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in STEPS.values())
+    gain, discount, ideal, ties, missing, last, _ = (step.rows for step in LESSONS.values())
     # the ideal order is the reverse of the worst
     assert scored(ndcg, [[*row[:2], f"{at}"] for at, row in enumerate(ideal)]) == 1
     # ranks 2 to 4 share the mean of their discounts
@@ -84,13 +84,13 @@ def test_what_a_text_says_of_its_ranking_is_true(ndcg: evaluate.Metric) -> None:
     assert (missed, unjudged) == (["How honey is made", "Honey bees at work"], ["Bees in town"])
     # twice the gain doubles the sum of this order, and that of the best
     sums = [
-        ndcg.compute(**ranking_of(rows, USUAL).given(USUAL), measures=["DCG", "IDCG"])
+        ndcg.compute(**ranking_of(rows, USUAL).sides, measures=["DCG", "IDCG"])
         for rows in (gain, doubled(gain))
     ]
     assert sums[1] == {name: pytest.approx(2 * value) for name, value in sums[0].items()}
     # the discounts that are named are those of ranks 2 and 3
     assert (
-        re.findall(r"\d\.\d{2}\b", STEPS["discount"].text)
+        re.findall(r"\d\.\d{2}\b", LESSONS["discount"].text)
         == [f"{1 / math.log2(3):.2f}"]
         == ["0.63"]
     )
@@ -109,41 +109,41 @@ def test_one_drag_of_the_first_card_to_the_last_place_solves_the_first_ranking(
     assert scored(ndcg, rows) == 1 > scored(ndcg, FIRST_RANKING) + 0.2
 
 
-@pytest.mark.parametrize("name", ["", *STEPS])
+@pytest.mark.parametrize("name", ["", *LESSONS])
 def test_each_step_ranks_documents_of_the_one_search_that_its_text_calls_by_their_titles(
     name: str,
 ) -> None:
     rows = begun_rows(name)
     assert [RELEVANCE[document] for document, _, _ in rows] == [row[1] for row in rows]
     assert query_of_documents(row[0] for row in rows) == QUERY
-    titles = re.findall("“(.*?)”", " ".join(map(str, STEPS[name][1:5]))) if name else []
+    titles = re.findall("“(.*?)”", " ".join(map(str, LESSONS[name][1:5]))) if name else []
     assert {*titles} <= {row[0] for row in rows}
     assert query_of_documents([*RELEVANCE, "d1"]) == ""
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", LESSONS)
 def test_a_step_is_short_and_asks_one_guess(name: str) -> None:
-    step = STEPS[name]
+    step = LESSONS[name]
     assert len(step.text.split()) <= WORDS
     assert len(step.answer.split()) <= WORDS
     assert len(step.guess.split("?")) == 2
     assert len(OPENING.split()) <= WORDS
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", LESSONS)
 def test_nothing_on_the_screen_answers_the_guess(name: str) -> None:
     page = look(f"?step={name}")
-    assert STEPS[name].guess in page.text
-    assert STEPS[name].answer[:20] not in page.text
-    numbers = {*re.findall(r"0\.\d{3}", STEPS[name].answer)}
+    assert LESSONS[name].guess in page.text
+    assert LESSONS[name].answer[:20] not in page.text
+    numbers = {*re.findall(r"0\.\d{3}", LESSONS[name].answer)}
     if name != "ideal":  # which asks for the score
         numbers.discard(page.value)
     assert not numbers & {*re.findall(r"\d\.\d{3}", page.source)}
-    right, wrong = STEPS[name].choices
+    right, wrong = LESSONS[name].choices
     assert page.found('class="button" href="[^"]*guess=[^"]*"( aria-current)?') == ["", ""]
     answered = page.follow(right)
-    assert f"Right. {STEPS[name].answer}" in answered.text
-    assert STEPS[name].answer in page.follow(wrong).text
+    assert f"Right. {LESSONS[name].answer}" in answered.text
+    assert LESSONS[name].answer in page.follow(wrong).text
     assert "Not quite" in page.follow(wrong).text
     assert 'class="answer wrong"' in page.follow(wrong).source
     assert 'class="answer wrong"' not in answered.source
@@ -157,11 +157,18 @@ def test_the_number_is_hidden_where_it_is_the_answer() -> None:
     assert page.follow("More than half").value == "0.614"
 
 
-def test_the_steps_lead_from_the_start_to_the_libraries_and_back() -> None:
-    page, titles = look(), []
-    for step in STEPS.values():
-        page = page.follow(f"Next: {step.title}")
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_the_steps_lead_from_the_start_to_the_libraries_and_back(is_answered: bool) -> None:
+    page, onward, titles = look(), "Next: ", []
+    for lesson in LESSONS.values():
+        page = page.follow(f"{onward}{lesson.title}")
         titles.append(re.findall(r"(\d of \d)", page.says("thread"))[0])
-    assert titles == [f"{at} of {len(STEPS)}" for at in range(1, len(STEPS) + 1)]
+        assert "Next: " not in page.says("thread")
+        if is_answered:
+            page = page.follow(lesson.choices[0])
+            assert "Skip to " not in page.says("thread")
+        else:
+            onward = "Skip to "
+    assert titles == [f"{at} of {len(LESSONS)}" for at in range(1, len(LESSONS) + 1)]
     assert page.follow("Back").says("thread").startswith("Exponential gain")
     assert page.follow("To the start").says("thread").startswith("How good is this order?")

@@ -24,11 +24,11 @@ RUN = {"q1": {"d1": 2.0, "ä": 1.5}, "q2": {"d1": -3.0}}
 FORMS = {name: write for name, write in EITHER_SIDE.items() if not name.endswith(".arrow")}
 
 
-@pytest.mark.parametrize(("kind", "forms"), [("run", RUNS), ("qrels", QRELS)])
+@pytest.mark.parametrize(("kind", "forms"), [("run", RUNS), ("judgments", QRELS)])
 def test_the_page_reads_what_the_metric_reads(
     tmp_path: Path, kind: str, forms: dict[str, Any]
 ) -> None:
-    read = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}[kind]
+    read = {"run": ndcg.read_run, "judgments": ndcg.read_qrels}[kind]
     for name, write in {**forms, **FORMS}.items():
         for ending, pack in PACKED.items():
             path = tmp_path / f"{name}{ending}"
@@ -51,8 +51,8 @@ def test_the_limits_of_the_page_hold_in_every_form(
 
 READERS = {
     "run": lambda path: read_upload(path, "run", {}),
-    "judgments": lambda path: read_upload(path, "qrels", {}),
-    "batch": lambda path: read_batch(path, {}),
+    "judgments": lambda path: read_upload(path, "judgments", {}),
+    "batch": read_batch,
     "groups": read_groups,
 }
 

@@ -33,7 +33,7 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
     ids=repr,
 )
 def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
-    assert pasted_rows(text) == rows
+    assert list(map(list, pasted_rows(text))) == rows
 
 
 @pytest.mark.parametrize(

@@ -1,56 +1,56 @@
 """What both places draw: bars, lines between two orders, and the dots of a strip."""
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from visitor import look
 
-from page.picture import Drawing, Scale, entries_of, lines_between, strip_of
-from page.ranking import Document, Ranking, ideal_steps, steps_of
+from page.picture import Axis, lines_between, strip_of
+from page.ranking import Document, Ranking
 from page.settings import Settings
-
-USUAL = Settings().drawn
 
 
 def drawn(*relevance: Any, scores: Any = None) -> tuple[list[Any], list[Any]]:
-    """The entries of a ranking and of its ideal order."""
-    given_ = scores or range(len(relevance), 0, -1)
+    """The documents of a ranking and of its ideal order."""
+    values = scores or range(len(relevance), 0, -1)
     names = [f"d{at}" for at in range(1, len(relevance) + 1)]
-    ranking = Ranking(tuple(map(Document, names, relevance, given_)))
-    steps = steps_of(ranking, USUAL)
-    best = ideal_steps(ranking, steps, USUAL)
-    drawing = Drawing.of([ranking], [*steps, *best], [])
-    ranked = [step for step in steps if step.ranks]
-    return entries_of(ranking, ranked, drawing), entries_of(ranking, best, drawing)
+    ranking = Ranking(tuple(map(Document, names, relevance, values)), Settings().drawn)
+    return ranking.ranked, ranking.ideal
 
 
 def test_a_band_is_as_wide_as_the_discount_and_a_bar_as_gain_times_discount() -> None:
-    left, right = drawn(1, 2)
-    assert [entry.band for entry in left] == pytest.approx([1, 0.6309], abs=1e-4)
-    assert [entry.bar for entry in left] == pytest.approx([1 / 2, 0.6309], abs=1e-4)
-    assert [entry.bar for entry in right] == pytest.approx([1, 0.6309 / 2], abs=1e-4)
+    lefts, rights = look("?rel=1,2").source.split('class="right"')
+    widths = r'class="bar"[^>]*><i style="width:(.*?)%"></i><b style="width:(.*?)%">'
+    (_, first), (band, second) = re.findall(widths, lefts)
+    assert [float(band), float(first), float(second)] == pytest.approx([63.09, 50, 63.09])
+    assert [float(bar) for _, bar in re.findall(widths, rights)] == pytest.approx([100, 31.55])
 
 
 @pytest.mark.parametrize(
     ("relevance", "shown"),
     [
-        ([0, 2], [("", 0, 3), ("", 2, 3)]),  # three dots at least, so that three can be chosen
-        ([0, 4], [("", 0, 4), ("", 4, 4)]),
-        ([0, 5], [("0", 0, 0), ("5", 0, 0)]),
-        ([0.5, 2], [("0.5", 0, 0), ("2", 0, 0)]),
-        ([None, 1], [("not judged", 0, 0), ("", 1, 3)]),
+        ("0,2", [("", 0, 3), ("", 2, 3)]),  # three dots at least, so that three can be chosen
+        ("0,4", [("", 0, 4), ("", 4, 4)]),
+        ("0,5", [("0", 0, 0), ("5", 0, 0)]),
+        ("0.5,2", [("0.5", 0, 0), ("2", 0, 0)]),
+        (",1", [("not judged", 0, 0), ("", 1, 3)]),
     ],
 )
-def test_relevance_is_dots_where_dots_can_show_it(relevance: list[Any], shown: list[Any]) -> None:
-    left, _ = drawn(*relevance)
-    grades = [(entry.grade.text, sum(entry.grade.dots), len(entry.grade.dots)) for entry in left]
+def test_relevance_is_dots_where_dots_can_show_it(relevance: str, shown: list[Any]) -> None:
+    lefts, _ = look(f"?rel={relevance}").source.split('class="right"')
+    grades = []
+    for grade in re.findall(r'class="grade">(.*?)</span>', lefts):
+        text = re.sub("<.*?>", "", grade)
+        grades.append((text, grade.count('class="on"'), grade.count("<i")))
     assert grades == shown
 
 
 def test_tied_documents_are_marked() -> None:
     left, _ = drawn(2, 0, 1, scores=[2, 1, 1])
-    assert [(entry.name, entry.rank, entry.is_tied) for entry in left] == [
+    assert [(step.document.name, step.rank, step.is_tied) for step in left] == [
         ("d1", "1", False),
         ("d2", "2–3", True),
         ("d3", "2–3", True),
@@ -62,8 +62,7 @@ def test_a_line_joins_both_places_of_each_document(relevance: list[int]) -> None
     left, right = drawn(*relevance)
     lines = lines_between(left, right)
     assert {(line.at, line.left, line.right) for line in lines} == {
-        (entry.at, left.index(entry), [other.at for other in right].index(entry.at))
-        for entry in left
+        (step.at, left.index(step), [other.at for other in right].index(step.at)) for step in left
     }
     # all lines are level in the ideal order
     if relevance == sorted(relevance, reverse=True):
@@ -88,16 +87,16 @@ def test_a_line_has_a_kind_only_if_the_score_changes() -> None:
 
 @given(st.lists(st.floats(-1, 2), min_size=1, max_size=5))
 def test_an_axis_ends_at_0_and_1_unless_values_go_beyond(values: list[float]) -> None:
-    scale = Scale.over(values)
-    assert (scale.low, scale.high) == (min(0, *values), max(1, *values))
-    assert all(-1e-9 <= scale.place(value) <= 1 + 1e-9 for value in values)
+    axis = Axis.over(values)
+    assert (axis.low, axis.high) == (min(0, *values), max(1, *values))
+    assert all(-1e-9 <= axis.place(value) <= 1 + 1e-9 for value in values)
 
 
 def test_scores_that_look_the_same_share_a_dot() -> None:
     strip = strip_of({"a": 0.5001, "b": 0.5, "c": 0.25, "d": None, "e": 0.5006})
-    assert [(dot.names, dot.place) for dot in strip.dots] == [
-        (("c",), 0.25),
-        (("b", "a"), 0.5),
-        (("e",), 0.5006),
+    assert [(dot.names, dot.value) for dot in strip.dots] == [
+        (["c"], 0.25),
+        (["b", "a"], 0.5),
+        (["e"], 0.5006),
     ]
-    assert strip.without == ("d",)
+    assert strip.without == ["d"]

@@ -2,6 +2,7 @@
 
 import math
 import operator
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -11,20 +12,9 @@ from conftest import NOTHING_IN_COMMON
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from page.ranking import (
-    Document,
-    Ranking,
-    discounts_of,
-    ideal_steps,
-    ideal_sums,
-    marks_of,
-    ranking_of,
-    scores_by_name,
-    steps_of,
-)
+from page.ranking import Document, Ranking, ranking_of
 from page.settings import Settings
 
-USUAL = Settings().drawn
 DOCUMENTS = st.lists(
     st.tuples(st.sampled_from([None, 0.0, 1.0, 2.0, 3.0]), st.sampled_from([None, 1.0, 2.0, 3.0])),
     min_size=1,
@@ -40,15 +30,16 @@ def with_options(k: int | None, **words: str) -> dict[str, Any]:
     return chosen.drawn
 
 
-def of_documents(*documents: tuple[float | None, float | None]) -> Ranking:
+def of_documents(*documents: tuple[float | None, float | None], **words: Any) -> Ranking:
     """A ranking of documents d1, d2, ... by their relevance and score."""
-    return Ranking(tuple(Document(f"d{at}", *values) for at, values in enumerate(documents, 1)))
+    named = [Document(f"d{at}", *values) for at, values in enumerate(documents, 1)]
+    return Ranking(tuple(named), with_options(**{"k": 10, **words}))
 
 
-def relevance(*values: float) -> Ranking:
+def relevance(*values: float, k: int = 10) -> Ranking:
     """A ranking of documents by their relevance in its order."""
     size = len(values)
-    return of_documents(*((value, float(size - at)) for at, value in enumerate(values)))
+    return of_documents(*((value, float(size - at)) for at, value in enumerate(values)), k=k)
 
 
 # --- What each document adds ----------------------------------------------------------------------
@@ -64,15 +55,13 @@ def test_what_documents_add_sums_up_to_the_measures(
     words = {"ties": ties}
     if others:
         words |= {"gain": "exponential", "log_base": "10", "judged_only": "true"}
-    options, ranking = with_options(k, **words), of_documents(*documents)
-    given_ = ranking.given(options)
-    dcg, ideal = ndcg.compute(**given_, **options, measures=["DCG", "IDCG"]).values()
-    steps = steps_of(ranking, options)
-    assert sorted(step.at for step in steps) == [*range(len(documents))]
-    assert sum(step.added for step in steps) == pytest.approx(dcg)
-    best = ideal_steps(ranking, steps, options)
-    assert sum(step.added for step in best) == pytest.approx(ideal)
-    assert ideal_sums(ranking, options)[min(k or 99, len(documents)) - 1] == pytest.approx(ideal)
+    ranking = of_documents(*documents, k=k, **words)
+    measures = ["DCG", "IDCG"]
+    dcg, ideal = ndcg.compute(**ranking.sides, **ranking.options, measures=measures).values()
+    assert sorted(step.at for step in ranking.steps) == [*range(len(documents))]
+    assert sum(step.added for step in ranking.steps) == pytest.approx(dcg)
+    assert sum(step.added for step in ranking.ideal) == pytest.approx(ideal)
+    assert ranking.ideal_sum == pytest.approx(ideal)
 
 
 @given(
@@ -82,13 +71,13 @@ def test_gains_at_the_discounts_of_their_places_sum_up_to_the_score_of_any_order
     ndcg: evaluate.Metric, values: list[float], k: int, data: st.DataObject
 ) -> None:
     """The browser sums them in the same way while a reader holds a card."""
-    ranking, options = relevance(3, *values), with_options(k)
+    ranking = relevance(3, *values, k=k)
     order = data.draw(st.permutations(range(len(ranking.documents))))
-    gains = {step.at: step.gain for step in steps_of(ranking, options)}
-    discounts = discounts_of(len(order), options)[:k]
+    gains = {step.at: step.gain for step in ranking.steps}
+    discounts = ranking.discounts[:k]
     dcg = sum(gains[at] * discount for at, discount in zip(order, discounts, strict=False))
-    ideal = ideal_sums(ranking, options)[min(k, len(order)) - 1]
-    (score,) = scores_by_name(ranking.with_order(order), options).values()
+    ideal = ranking.ideal_sums[min(k, len(order)) - 1]
+    (score,) = ranking.with_order(order).scores.values()
     assert dcg / ideal == pytest.approx(score)
 
 
@@ -97,16 +86,15 @@ def test_the_ideal_order_keeps_equal_documents_in_the_order_that_is_shown(
     values: list[float],
 ) -> None:
     ranking = relevance(*values)
-    best = ideal_steps(ranking, steps_of(ranking, USUAL), USUAL)
     expected = sorted(range(len(values)), key=lambda at: -values[at])  # sorted is stable
-    assert [step.at for step in best] == expected
-    turned = ranking._replace(order=tuple(reversed(range(len(values)))))
-    best = ideal_steps(turned, steps_of(turned, USUAL), USUAL)
-    assert [step.at for step in best] == sorted(turned.order or (), key=lambda at: -values[at])
+    assert [step.at for step in ranking.ideal] == expected
+    turned = replace(ranking, order=tuple(reversed(range(len(values)))))
+    expected = sorted(turned.order or (), key=lambda at: -values[at])
+    assert [step.at for step in turned.ideal] == expected
 
 
 def test_tied_documents_show_all_ranks_that_they_share() -> None:
-    steps = steps_of(of_documents((2, 1), (None, 1), (1, 2)), USUAL)
+    steps = of_documents((2, 1), (None, 1), (1, 2)).steps
     assert [(step.rank, step.at) for step in steps] == [("1", 2), ("2–3", 0), ("2–3", 1)]
     shared = (1 / math.log2(3) + 1 / 2) / 2
     assert [step.discount for step in steps] == pytest.approx([1, shared, shared])
@@ -114,15 +102,14 @@ def test_tied_documents_show_all_ranks_that_they_share() -> None:
 
 @pytest.mark.parametrize(("ties", "rank"), [("average", "2–3"), ("docid", "3"), ("first", "2")])
 def test_documents_with_close_scores_are_tied_as_32_bit_floats(ties: str, rank: str) -> None:
-    ranking = of_documents((2, 1 + 1e-9), (None, 1), (1, 2))
-    steps = steps_of(ranking, with_options(None, ties=ties, score_dtype="float32"))
-    assert {step.at: step.rank for step in steps}[0] == rank
+    documents = (2, 1 + 1e-9), (None, 1), (1, 2)
+    ranking = of_documents(*documents, k=None, ties=ties, score_dtype="float32")
+    assert {step.at: step.rank for step in ranking.steps}[0] == rank
 
 
 def test_documents_without_a_rank_come_last_with_nothing() -> None:
-    ranking = of_documents((2, None), (None, 3), (1, 2))
-    steps = steps_of(ranking, with_options(None, judged_only="true"))
-    assert [(step.at, step.rank, step.added) for step in steps] == [
+    ranking = of_documents((2, None), (None, 3), (1, 2), k=None, judged_only="true")
+    assert [(step.at, step.rank, step.added) for step in ranking.steps] == [
         (2, "1", 1.0),
         (0, "", 0),
         (1, "", 0),
@@ -131,16 +118,16 @@ def test_documents_without_a_rank_come_last_with_nothing() -> None:
 
 def test_an_order_of_the_reader_replaces_that_of_the_scores_and_keeps_ties_of_neighbors() -> None:
     ranking = of_documents((0, 5), (1, 5), (2, 1))
-    assert [step.rank for step in steps_of(ranking, USUAL)] == ["1–2", "1–2", "3"]
-    moved = ranking._replace(order=(2, 0, 1))
-    assert [(step.at, step.rank) for step in steps_of(moved, USUAL)] == [
+    assert [step.rank for step in ranking.steps] == ["1–2", "1–2", "3"]
+    moved = replace(ranking, order=(2, 0, 1))
+    assert [(step.at, step.rank) for step in moved.steps] == [
         (2, "1"),
         (0, "2–3"),
         (1, "2–3"),
     ]
-    apart = ranking._replace(order=(0, 2, 1))
-    assert [step.rank for step in steps_of(apart, USUAL)] == ["1", "2", "3"]
-    without = steps_of(ranking._replace(order=(2,)), USUAL)
+    apart = replace(ranking, order=(0, 2, 1))
+    assert [step.rank for step in apart.steps] == ["1", "2", "3"]
+    without = replace(ranking, order=(2,)).steps
     assert [(step.at, step.rank) for step in without] == [(2, "1"), (1, ""), (0, "")]
 
 
@@ -151,31 +138,27 @@ def test_an_order_of_the_reader_replaces_that_of_the_scores_and_keeps_ties_of_ne
 def test_the_scale_has_the_worst_order_and_the_mean_of_all_orders(
     values: list[float], k: int
 ) -> None:
-    ranking, options = relevance(3, *values), with_options(k)
-    marks = marks_of(ranking, steps_of(ranking, options), options)
+    ranking = relevance(3, *values, k=k)
+    random = ranking.estimate.random_order
     scores = []
     for order in permutations(range(len(ranking.documents))):
-        scores += scores_by_name(ranking.with_order(order), options).values()
-    assert marks.worst == pytest.approx(min(scores))
-    assert marks.random == pytest.approx(sum(scores) / len(scores))
+        scores += ranking.with_order(order).scores.values()
+    assert ranking.worst == pytest.approx(min(scores))
+    assert random == pytest.approx(sum(scores) / len(scores))
     # the mean gain times the sum of the discounts, over the ideal DCG
     gains = [3, *values]
     discounts = [1 / math.log2(rank + 1) for rank in range(1, min(k, len(gains)) + 1)]
     ideal = sum(map(operator.mul, sorted(gains, reverse=True), discounts))
-    assert marks.random == pytest.approx(sum(gains) / len(gains) * sum(discounts) / ideal)
-    assert marks.tie_range is None
+    assert random == pytest.approx(sum(gains) / len(gains) * sum(discounts) / ideal)
+    assert not ranking.estimate.tied
 
 
 def test_the_scale_has_the_worst_and_the_best_order_of_tied_documents(
     ndcg: evaluate.Metric,
 ) -> None:
     ranking = of_documents((3, 9), (0, 5), (1, 5), (2, 5), (0, 1))
-    marks = marks_of(ranking, steps_of(ranking, USUAL), USUAL)
-    ends = [
-        ndcg.compute(**ranking.given(USUAL), k=10, ties=ties)["nDCG@10"]
-        for ties in ("worst", "best")
-    ]
-    assert marks.tie_range == pytest.approx(tuple(ends))
+    ends = [ndcg.compute(**ranking.sides, k=10, ties=ties)["nDCG@10"] for ties in ("worst", "best")]
+    assert [ranking.estimate.worst, ranking.estimate.best] == pytest.approx(ends)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -202,7 +185,7 @@ def test_relevances_may_be_labels() -> None:
     rows = ("a", "no", "2"), ("b", "yes", "1"), ("c", "", "0.5")
     ranking = read(*rows, gain="yes=2,partly=1,no=0")
     assert [each.relevance for each in ranking.documents] == ["no", "yes", None]
-    (score,) = scores_by_name(ranking, with_options(10, gain="yes=2,partly=1,no=0")).values()
+    (score,) = ranking.scores.values()
     assert score == pytest.approx(1 / math.log2(3))
     with pytest.raises(
         ValueError, match=r"^row 1: relevance 'no' is not a number; .* for labels, set Gain"
@@ -213,11 +196,8 @@ def test_relevances_may_be_labels() -> None:
 
 
 def test_levels_are_labels_too() -> None:
-    ranking, options = (
-        read(("a", "1", "2"), ("b", "2", "1"), gain="0,0,1"),
-        with_options(10, gain="0,0,1"),
-    )
-    assert list(scores_by_name(ranking, options).values()) == pytest.approx([1 / math.log2(3)])
+    ranking = read(("a", "1", "2"), ("b", "2", "1"), gain="0,0,1")
+    assert list(ranking.scores.values()) == pytest.approx([1 / math.log2(3)])
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from page.settings import (
     CHOICES,
     CONVENTIONS,
     LABELS,
-    WORDS,
     Settings,
     in_words,
     option_of,
+    said,
     snippet,
 )
 
@@ -58,8 +58,7 @@ def test_a_message_has_the_name_of_a_file_or_a_run_and_the_call_that_gives_a_sco
 def test_a_message_has_the_choices_of_the_page(name: str) -> None:
     for choice in CHOICES[name]:
         (value,) = option_of(name, choice).values()
-        word = WORDS.get((name, choice), choice)
-        assert in_words(tables.mark(name, value)) == f'{LABELS[name]} set to "{word}"'
+        assert in_words(tables.mark(name, value)) == f'{LABELS[name]} set to "{said(name, choice)}"'
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)

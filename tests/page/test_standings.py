@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from page.html import signed
 from page.metric import ndcg
 from page.standings import (
-    Axis,
     Standing,
-    by_chance,
+    axis_over,
     missing_remarks,
     p_text,
     rounded_up,
@@ -109,7 +108,8 @@ def test_evidence_is_of_the_figures_of_the_comparison(
         f"{means}: {signed(pair.difference)} ({interval}, {p_text(pair.p_holm)}{together}). "
         f"Better on {better}, worse on {losses}, equal on {12 - wins - losses}."
     )
-    end = by_chance(one, of.scores[one])
+    by_chance = f"{of.scores[one].random_order:.3f}"
+    end = f"A random order of the documents of {one} would have {by_chance}."
     assert said.startswith(start)
     assert said.endswith(end)
     needs = "To settle a gap this small you need about "
@@ -138,7 +138,7 @@ def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(
         )
         assert row.place == (f"{first}" if first == last else f"{first}–{last}")
         if row.run == of.base:
-            assert (row.kind, row.interval) == ("base", None)
+            assert (row.kind, row.interval) == ("base", ())
             continue
         pair = of.pairs[row.run, of.base]
         assert row.difference == signed(pair.difference)
@@ -146,6 +146,8 @@ def test_rows_show_whether_a_run_differs_from_the_base_and_its_places(
         kind = "better" if pair.difference > 0 else "worse"
         assert row.kind == ("open" if pair.p_holm >= 0.05 else kind)
         low, high = row.interval
+        assert 0 <= low <= 1
+        assert 0 <= high <= 1
         # a line that touches that of the base would not differ
         assert (low <= zero <= high) == (row.kind == "open")
 
@@ -169,10 +171,10 @@ def test_a_measure_and_runs_are_chosen_if_they_are_there() -> None:
 def test_missing_queries_are_named_and_can_be_skipped() -> None:
     (one,) = missing_remarks({"bm25": [], "dense": ["c"]}, "empty")
     assert one.text == "One query, c, is missing from dense and counts as 0."
-    assert one.offer == ("missing", "skip", "Compare only the queries that all runs have")
+    assert one.offers == (("missing", "skip", "Compare only the queries that all runs have"),)
     (several,) = missing_remarks({"run": [*"abcd"]}, "skip")
     skipped = "4 queries are missing from run and are skipped: a, b, c, …"
-    assert several == (skipped, ("missing", "empty", "Count them as 0"))
+    assert several == (skipped, (("missing", "empty", "Count them as 0"),))
     (of_all,) = missing_remarks({"bm25": [], "dense": ["c"], "none": [*"abcd"]}, "empty")
     assert (
         of_all.text
@@ -185,7 +187,7 @@ def test_ties_are_told_if_trec_eval_has_another_score() -> None:
     here = {"mine": SimpleNamespace(value=0.81546)}
     (found,) = tie_remarks(here, {"mine": 1.0}, "nDCG@10")
     assert found.text.endswith("has nDCG@10 1.000 instead of 0.815 for mine.")
-    assert found.offer == ("convention", "trec_eval", "Score as trec_eval does")
+    assert found.offers == (("convention", "trec_eval", "Score as trec_eval does"),)
     assert tie_remarks(here, {"mine": 0.8151}, "nDCG@10") == []
 
 
@@ -196,9 +198,9 @@ MEANS = st.lists(st.floats(0, 1), min_size=1, max_size=5)
 def test_an_axis_has_three_to_eight_round_ticks_and_ends_at_0_and_1(
     means: list[float], ends: list[float]
 ) -> None:
-    axis = Axis.over(means, ends)
+    axis = axis_over(means, ends)
     assert 0 <= axis.low < axis.high <= 1
     assert 3 <= len(axis.ticks) <= 8
     assert all(0 <= axis.place(tick) <= 1 for tick, _ in axis.ticks)
     assert len({text for _, text in axis.ticks}) == len(axis.ticks)
-    assert all(0 <= axis.place(end) <= 1 for end in ends)
+    assert all(0 <= axis.place(mean) <= 1 for mean in means)
