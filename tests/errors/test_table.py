@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import File, Row, given, named_by, said_by, sentence
+from refusals import LONGEST, File, Row, given, named_by, said_by, sentence
 from table import ERRORS, snapshot
 
 import ndcg
 
-LONGEST = 1200  # characters of a sentence that lists the fields of both sides
 WORDS = snapshot()
 
 
