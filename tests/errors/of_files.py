@@ -168,6 +168,9 @@ CSV_FILES: dict[str, Row] = {
     "no score in any row": run("a.csv", "qid,docid,score\nq,d,\n"),
     "a score of a model beside grades": qrels("a.csv", "qid,docid,score,stars\nq,a,0.9,2\n"),
     "judges' words": qrels("a.csv", "qid,docid,relevance\nq,a,yes\nq,b,no\n", "line 2"),
+    "a label without a gain": qrels(
+        "a.csv", "qid,docid,label\nq,a,no\nq,b,Relevnt\n", "line 3", gain={"relevant": 3, "no": 0}
+    ).when_scored(),
     "a run without scores": refused(
         compute,
         "predictions",

@@ -147,6 +147,13 @@ ROWS: dict[str, Row] = {
     "ignore_index: text": refused(compute, "ignore_index", **TWO, ignore_index="-100"),
     "use_aggregator: no flag": refused(compute, "use_aggregator", **TWO, use_aggregator="no"),
     "engine: unknown": refused(compute, "engine", **TWO, engine="torch"),
+    "score_order: of an unknown system": refused(
+        compare,
+        "a system in score_order",
+        systems={"bm25": {}, "l2": {}},
+        references={},
+        score_order={"dense": "ascending"},
+    ),
     # the engine of scikit-learn
     "sklearn: a measure": refused(compute, "engine", **TWO, engine="sklearn", measures="DCG"),
     "sklearn: a gain": refused(compute, "engine", **TWO, engine="sklearn", gain="exponential"),

@@ -329,7 +329,7 @@ def test_a_metric_is_pickled_while_it_holds_nothing(
     metric = fresh_metric()
     assert pickle.loads(pickle.dumps(metric)).compute(**GOOD) == {"nDCG": right}
     metric.add_batch(**GOOD)
-    with pytest.raises(TypeError, match=r"holds batches.* compute them before"):
+    with pytest.raises(TypeError, match="batches"):
         pickle.dumps(metric)
     assert metric.compute() == {"nDCG": right}
 

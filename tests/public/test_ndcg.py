@@ -114,7 +114,7 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     assert ndcg.compute(**EXAMPLE, engine="sklearn") == {"nDCG": expected}
     truths = {"predictions": np.array([[True, False]]), "references": [[1, 0]]}
     assert ndcg.compute(**truths, engine="sklearn") == {"nDCG": 1.0}
-    with pytest.raises(AssertionError, match="scored in NumPy too"):
+    with pytest.raises(AssertionError, match="NumPy"):
         ndcg.compute(**EXAMPLE, engine="numpy")
 
 
