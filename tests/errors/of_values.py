@@ -344,6 +344,22 @@ MATRICES: dict[str, Row] = {
         predictions=[{0, 2}],
         references=sp.csr_array([[1, 0, 2]]),
     ),
+    "a set of numbers beside ids": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[{30, 1}],
+        document_ids=[["a", "b"]],
+        references=[{"b"}],
+    ),
+    "None beside ids": refused(
+        compute,
+        "predictions",
+        "query 1",
+        predictions=[[0.5], None],
+        document_ids=[["a"], ["b"]],
+        references=[{"a"}, {"b"}],
+    ),
     "ids of a matrix in a set": refused(
         compute,
         "predictions",
@@ -365,6 +381,7 @@ FLAT_COLUMNS: dict[str, Row] = {
     "other numbers of scores": refused(compute, "query_ids", **FLAT | {"predictions": [1, 2]}),
     "sizes of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 1]}),
     "other numbers of document_ids": refused(compute, "query_ids", **FLAT, document_ids=["a"]),
+    "ends of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 3]}),
     "query_ids of text": refused(compute, "query_ids", **FLAT | {"query_ids": "abc"}),
     "document_ids without query_ids": refused(
         compute, "document_ids", **FLAT | {"query_ids": None}, document_ids=["a", "b", "c"]
@@ -740,6 +757,14 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": [{"id": "a", "rank": 1, "score": 1}, {"id": "b", "rank": 2, "score": 1}]},
         references=QRELS,
     ),
+    "similarities in ascending order": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": name, "similarity": 5 - at} for at, name in enumerate("abc")]},
+        references=QRELS,
+        score_order="ascending",
+    ).when_scored(),
     "gaps in ranks": warned(
         compute,
         "predictions",
