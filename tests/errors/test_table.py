@@ -31,7 +31,20 @@ def test_the_snapshot_has_the_sentence_of_each_row() -> None:
     assert list(WORDS) == list(ERRORS), "run make messages"
 
 
-@pytest.mark.parametrize("name", ERRORS)
+OF_SPARK = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore"),  # of PySpark
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=OF_SPARK if name.startswith("spark/") else [], id=name)
+        for name in ERRORS
+    ],
+)
 def test_an_error_names_its_argument_and_place_in_one_sentence(name: str) -> None:
     row = ERRORS[name]
     problem = said(row)
@@ -49,7 +62,7 @@ ADDED = inspect.signature(ndcg.NDCG.add_batch).parameters.keys()
 RANKINGS = {
     name: row
     for name, row in ERRORS.items()
-    if row.method is ndcg.compute and not name.startswith("options/")
+    if row.method is ndcg.compute and not name.startswith(("options/", "spark/"))
 }
 BATCHES = {
     name for name, row in RANKINGS.items() if row.inputs.keys() <= ADDED and not row.is_of_scoring
