@@ -204,10 +204,9 @@ def test_columns_of_pandas_with_other_indexes_are_rejected(fresh_metric: MetricF
     assert metric.compute(**columns) == expected
     for name, column in columns.items():
         other = "references" if name == "predictions" else name
-        problem = f"^{other}: its index differs from the index of predictions, .*; join both"
         for moved in (column[::-1], column.rename(lambda row: row + 1)):
             for method in (metric.compute, metric.add_batch, metric.report):
-                with pytest.raises(ValueError, match=problem):
+                with refusal(other):
                     method(**{**columns, name: moved})
     assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected
 
