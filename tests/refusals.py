@@ -19,6 +19,9 @@ PLACE = re.compile(
 )
 
 
+LONGEST = 1200  # characters of a sentence that lists the fields of both sides
+
+
 class File(NamedTuple):
     """A file as the value of an argument: it is written before the call, which gets its name."""
 
@@ -136,7 +139,9 @@ def refusal(argument: str, *places: str) -> Iterator[None]:
     """Expect an error that names an argument and the first places there, in whatever words."""
     with pytest.raises((ValueError, TypeError)) as caught:
         yield
-    assert begins_with(caught.value, argument, places), str(caught.value)
+    text = str(caught.value)
+    assert begins_with(caught.value, argument, places), text
+    assert len(text) < LONGEST
 
 
 @contextlib.contextmanager

@@ -24,6 +24,7 @@ import jsonschema
 import pytest
 from conftest import MISSING, ROOT
 from evaluate import Metric
+from refusals import refusal
 
 from ndcg.explanations.slip_terms import Slip
 from ndcg.explanations.slips import SLIPS
@@ -156,7 +157,7 @@ def test_the_metric_gives_every_mean_and_rejects_the_invalid_cases(
             {"predictions": case["run"], "references": case["qrels"]},
         )
         if "refused" in each:
-            with pytest.raises(ValueError, match=r"negative|k must be given"):
+            with pytest.raises(ValueError, match=r"negative|^k\b"):
                 ndcg.compute(**inputs, k=case["k"], **how)
         elif each and len(case["qrels"]) > 1:
             assert list(ndcg.compute(**inputs, k=case["k"], **how).values()) == [
@@ -171,9 +172,9 @@ def test_a_score_too_large_for_32_bits_is_rejected_by_the_reference_and_the_metr
     run, qrels = {"q1": {"d1": 1e39, "d2": 1.0}}, {"q1": {"d1": 1.0}}
     assert reference.score(run, qrels, None, SETTINGS["sklearn"]["options"])["mean nDCG"] == 1.0
     assert ndcg.compute(predictions=run, references=qrels, **of_compute("sklearn")) == {"nDCG": 1.0}
-    with pytest.raises(reference.RefusedError, match="too large for 32-bit floats"):
+    with pytest.raises(reference.RefusedError, match="32-bit"):
         reference.score(run, qrels, None, SETTINGS["trec_eval"]["options"])
-    with pytest.raises(ValueError, match=r"1e\+39 is too large for score_dtype=\"float32\""):
+    with refusal("predictions", "query 'q1', document 'd1'"):
         ndcg.compute(predictions=run, references=qrels, **of_compute("trec_eval"))
 
 

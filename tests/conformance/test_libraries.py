@@ -250,7 +250,7 @@ def test_scikit_learn_counts_a_query_with_nothing_relevant_as_0(ndcg: Metric) ->
 
 
 def test_scikit_learn_rejects_one_document(ndcg: Metric) -> None:
-    with pytest.raises(ValueError, match="more than 1 document"):
+    with pytest.raises(ValueError, match="document"):
         by.sklearn(only([1], [1]))
     assert only([1], [1]).ours(ndcg) == 1.0
 
@@ -428,7 +428,7 @@ def test_llama_index_has_a_mode_that_is_the_same_and_rejects_empty_queries(ndcg:
         == run.ours(ndcg, convention="llama_index")
     )
     for empty in (asked({"0": []}, {"0": {"a": 1}}), asked({"0": ["a"]}, {"0": {"a": 0}})):
-        with pytest.raises(ValueError, match="must be provided"):
+        with pytest.raises(ValueError, match="provided"):
             by.llama_index(empty)
 
 

@@ -12,6 +12,8 @@ from refusals import File, Row, refused, warned
 from sources import as_arrow, as_parquet
 
 from ndcg import compute, read_qrels, read_run
+from ndcg.files import reader
+from ndcg.files.content import Limits
 
 RUN, QRELS = {"q": {"a": 1.0, "b": 0.5}}, {"q": {"a": 1, "b": 0}}
 GOOD_RUN, GOOD_QRELS = "q Q0 good 1 1.5 tag\n", "q 0 good 1\n"
@@ -168,6 +170,9 @@ CSV_FILES: dict[str, Row] = {
     "no score in any row": run("a.csv", "qid,docid,score\nq,d,\n"),
     "a score of a model beside grades": qrels("a.csv", "qid,docid,score,stars\nq,a,0.9,2\n"),
     "judges' words": qrels("a.csv", "qid,docid,relevance\nq,a,yes\nq,b,no\n", "line 2"),
+    "a label without a gain": qrels(
+        "a.csv", "qid,docid,label\nq,a,no\nq,b,Relevnt\n", "line 3", gain={"relevant": 3, "no": 0}
+    ).when_scored(),
     "a run without scores": refused(
         compute,
         "predictions",
@@ -315,6 +320,18 @@ WARNINGS: dict[str, Row] = {
     ),
 }
 
+MOST = {"bytes": 9, "uncompressed": 9, "rows": 2, "queries": 1, "columns": 2}
+LIMITED: dict[str, Row] = {
+    f"of {name}": refused(
+        reader.read_columns,
+        "a.csv",
+        path=File("a.csv", f"{CSV}q,e,1\np,e,1\n"),
+        kind="run",
+        limits=Limits(**{name: most}),
+    )
+    for name, most in MOST.items()
+}
+
 ROWS: dict[str, Row] = {
     f"{group}: {name}": row
     for group, rows in {
@@ -325,6 +342,7 @@ ROWS: dict[str, Row] = {
         "Parquet": PARQUET_FILES,
         "other": OTHER_FORMATS,
         "LETOR": LETOR_FILES,
+        "limit": LIMITED,
         "warning": WARNINGS,
     }.items()
     for name, row in rows.items()

@@ -64,6 +64,9 @@ COLUMNS: dict[str, Row] = {
     "None in categories": query_ids(pandas(["a", "b", None], dtype="category")),
     "a masked id": query_ids(np.ma.MaskedArray([1, 1, 2], [0, 1, 0])),
     "floats": query_ids([1.0, 1.0, 2.0]),
+    "floats of 16 bits": query_ids(np.array([1, 1, 2], np.float16)),
+    "floats in pandas": query_ids(pandas([1.0, 1.0, 2.0])),
+    "fractions": query_ids(pa.array([1.5, 1.5, 2.0])),
     "truth values": query_ids([True, False, True]),
     "categories of floats": query_ids(pa.array([1.5, 1.5, 2.0]).dictionary_encode()),
     "nan in pandas": query_ids(pandas([1.0, None, 2.0])),
@@ -82,6 +85,7 @@ COLUMNS: dict[str, Row] = {
     "times that cannot be shown": query_ids(YEAR_2).quoting("(timestamp[s]): "),
     "a table": query_ids(pa.table({"user": [1, 2], "item": [3, 4]})),
     "of documents": refused(compute, "document_ids", **FLAT, document_ids=[1.5, 1.0, 2.0]),
+    "floats of documents": refused(compute, "document_ids", **FLAT, document_ids=[3.0, 1.0, 2.0]),
     "a query twice for lists": refused(
         compute,
         "query_ids",
@@ -116,6 +120,9 @@ KEYS: dict[str, Row] = {
     "a UUID": key(uuid.UUID(int=1)),
     "a document": refused(
         compute, "references", "query 'q'", **BY_ID | {"references": {"q": {1.5: 1}}}
+    ),
+    "a document of a whole float": refused(
+        compute, "references", "query 'q'", **BY_ID | {"references": {"q": {101.0: 1}}}
     ),
     "a document beside a file": refused(
         compute, "references", "query '1'", predictions=TREC_RUN, references={"1": {None: 1}}

@@ -6,21 +6,27 @@ from typing import Any
 import numpy as np
 from refusals import Made, Row, refused
 
-from ndcg import (
-    compare,
-    compute,
-    explain,
-    lightgbm_metric,
-    report,
-    sentence_transformers_evaluator,
-    signature,
-    trainer_metrics,
-    xgboost_metric,
-)
+import ndcg
+from ndcg import compare, compute, lightgbm_metric, report, signature, xgboost_metric
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
 HUGE = 10**5000  # an integer that Python does not print
-EVALUATED: dict[str, Any] = {"queries": {}, "corpus": {}, "relevant_docs": {}}
+# each method and the arguments that it needs
+METHODS: dict[str, dict[str, Any]] = {
+    "compute": TWO,
+    "report": TWO,
+    "explain": {**TWO, "got": 1},
+    "compare": {"systems": {}, "references": {}},
+    "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
+    "trainer_metrics": {},
+    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}},
+    "meter": {},
+    "torchmetrics_metric": {},
+    "scorer": {},
+    "lightgbm_metric": {},
+    "xgboost_metric": {},
+    "signature": {},
+}
 
 ROWS: dict[str, Row] = {
     # k and measures
@@ -141,6 +147,13 @@ ROWS: dict[str, Row] = {
     "ignore_index: text": refused(compute, "ignore_index", **TWO, ignore_index="-100"),
     "use_aggregator: no flag": refused(compute, "use_aggregator", **TWO, use_aggregator="no"),
     "engine: unknown": refused(compute, "engine", **TWO, engine="torch"),
+    "score_order: of an unknown system": refused(
+        compare,
+        "a system in score_order",
+        systems={"bm25": {}, "l2": {}},
+        references={},
+        score_order={"dense": "ascending"},
+    ),
     # the engine of scikit-learn
     "sklearn: a measure": refused(compute, "engine", **TWO, engine="sklearn", measures="DCG"),
     "sklearn: a gain": refused(compute, "engine", **TWO, engine="sklearn", gain="exponential"),
@@ -177,12 +190,21 @@ ROWS: dict[str, Row] = {
         compute, "engine", predictions=[[3, 2, 1]], references=[[1e308] * 3], engine="sklearn"
     ),
     # options that a method does not have
-    "an unknown option": refused(compute, "compute has no option alpha", **TWO, alpha=1),
+    **{
+        f"an unknown option of {method}": refused(
+            getattr(ndcg, method), f"{method} has no option alpha", **inputs, alpha=1
+        )
+        for method, inputs in METHODS.items()
+    },
     "an unknown option of a long name": refused(
         report, "report has no option xxx", **TWO, **{"x" * 10**6: 1}
     ),
     "an option that is nearly another": refused(
         report, "report has no option gian", **TWO, gian="linear"
+    ),
+    "an option in another case": refused(report, "report has no option Ties", **TWO, Ties="first"),
+    "an option that is misspelt": refused(
+        report, "report has no option zero_devision", **TWO, zero_devision=1
     ),
     "an option of report": refused(compute, "compute has no option by", **TWO, by=[1, 2]),
     "an option of compare": refused(report, "report has no option baseline", **TWO, baseline="a"),
@@ -191,6 +213,12 @@ ROWS: dict[str, Row] = {
     ),
     "an option of LightGBM": refused(
         lightgbm_metric, "lightgbm_metric has no option label_gain", label_gain=[0, 1]
+    ),
+    "an option of LightGBM in compute": refused(
+        compute, "compute has no option label_gain", **TWO, label_gain=[0, 1]
+    ),
+    "an option of XGBoost in report": refused(
+        report, "report has no option exp_gain", **TWO, exp_gain=True
     ),
     "an option of XGBoost": refused(
         xgboost_metric, "xgboost_metric has no option ndcg_exp_gain", ndcg_exp_gain=1
@@ -202,18 +230,6 @@ ROWS: dict[str, Row] = {
         compute, "compute has no option denominator", **TWO, denominator=1
     ),
     "an option of CatBoost, top": refused(compute, "compute has no option top", **TWO, top=10),
-    "an unknown option of a trainer": refused(
-        trainer_metrics, "trainer_metrics has no option alpha", alpha=1
-    ),
-    "an unknown option of an evaluator": refused(
-        sentence_transformers_evaluator,
-        "sentence_transformers_evaluator has no option alpha",
-        **EVALUATED,
-        alpha=1,
-    ),
-    "an unknown option of explain": refused(
-        explain, "explain has no option alpha", **TWO, got=1, alpha=1
-    ),
 }
 
 

@@ -62,6 +62,15 @@ SIDES: dict[str, Row] = {
     "swapped": said("score main.txt qrels.txt", "main.txt", "line 1"),
     "a format that is not known": said(f"{SCORE} --format yaml", "--format"),
     "another format than said": said(f"{SCORE} --format json", "qrels.txt", "line 1, column 1"),
+    "labels without gains": said(
+        "score a.txt main.txt", "a.txt", "line 1", a_txt="q0 0 d0 no\nq0 0 d1 Relevnt\n"
+    ),
+    "a label without a gain": said(
+        "score a.txt main.txt --gain relevant=3,no=0",
+        "a.txt",
+        "line 2",
+        a_txt="q0 0 d0 no\nq0 0 d1 Relevnt\n",
+    ),
     "a saved result as a run": said(
         "score qrels.txt a.json", "a.json", a_json='{"signature": "x", "scores": {}}'
     ),

@@ -2,7 +2,9 @@
 
 import io
 import math
+import pickle
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ import scipy.sparse as sp
 from of_ids import BY_ID, FLAT, QRELS, RUN
 from refusals import Made, Row, refused, warned
 
-from ndcg import compute, documents, preview, report
+from ndcg import NDCG, compare, compute, documents, preview, report
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
+MORE = {**RUN, "p": {"a": 1.0}}
+ELSEWHERE = {"q": {"x": 1.0}, "p": {"x": 1.0}}
 HUGE = 1.7e308
 
 
@@ -90,6 +94,14 @@ BY_POSITION: dict[str, Row] = {
         "predictions",
         "query 1, position 1",
         predictions=[[1.0], [0.5, -math.inf]],
+        references=[[1], [0, 1]],
+        score_order="ascending",
+    ),
+    "nan as a score in ascending order": refused(
+        compute,
+        "predictions",
+        "query 1, position 1",
+        predictions=[[1.0], [0.5, math.nan]],
         references=[[1], [0, 1]],
         score_order="ascending",
     ),
@@ -265,6 +277,13 @@ BY_POSITION: dict[str, Row] = {
     "integers that are ids": refused(
         compute, "predictions", predictions=IDS_OF_TEN, references=[row[::-1] for row in IDS_OF_TEN]
     ),
+    "a query to a database as a query": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[Made(lambda: pa.table({"p": [[0.5]]}).to_reader())],
+        references=[[1]],
+    ),
     "a column that is no column of lists": refused(
         compute, "predictions", predictions=pa.array([0.5]), references=pa.array([1.0])
     ),
@@ -325,6 +344,22 @@ MATRICES: dict[str, Row] = {
         predictions=[{0, 2}],
         references=sp.csr_array([[1, 0, 2]]),
     ),
+    "a set of numbers beside ids": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[{30, 1}],
+        document_ids=[["a", "b"]],
+        references=[{"b"}],
+    ),
+    "None beside ids": refused(
+        compute,
+        "predictions",
+        "query 1",
+        predictions=[[0.5], None],
+        document_ids=[["a"], ["b"]],
+        references=[{"a"}, {"b"}],
+    ),
     "ids of a matrix in a set": refused(
         compute,
         "predictions",
@@ -346,6 +381,7 @@ FLAT_COLUMNS: dict[str, Row] = {
     "other numbers of scores": refused(compute, "query_ids", **FLAT | {"predictions": [1, 2]}),
     "sizes of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 1]}),
     "other numbers of document_ids": refused(compute, "query_ids", **FLAT, document_ids=["a"]),
+    "ends of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 3]}),
     "query_ids of text": refused(compute, "query_ids", **FLAT | {"query_ids": "abc"}),
     "document_ids without query_ids": refused(
         compute, "document_ids", **FLAT | {"query_ids": None}, document_ids=["a", "b", "c"]
@@ -498,6 +534,19 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
     "no query in common, of floats in text": refused(
         compute, "predictions", predictions={"1.0": {"a": 1.0}}, references={"1": {"a": 1}}
     ),
+    "no query in common, of floats in text on the other side": refused(
+        compute, "predictions", predictions={"-7": {"a": 1.0}}, references={"-7.00": {"a": 1}}
+    ),
+    "a run without a query of another": refused(
+        compare, "systems['bm25']", systems={"bm25": RUN, "dense": MORE}, references=MORE
+    ),
+    "a missing query of a run": refused(
+        compare,
+        "systems['bm25']",
+        systems={"bm25": RUN, "dense": MORE},
+        references=MORE,
+        missing="raise",
+    ),
     "a missing query": refused(
         compute,
         "predictions",
@@ -581,6 +630,43 @@ WEIGHTS: dict[str, Row] = {
     ),
 }
 
+
+def of_batches(*batches: dict[str, Any], **options: Any) -> None:
+    """Score batches together."""
+    metric = NDCG(keep_in_memory=True)
+    for batch in batches:
+        metric.add_batch(**batch)
+    metric.compute(**options)
+
+
+def as_query(**sides: Any) -> None:
+    """Add one query."""
+    NDCG(keep_in_memory=True).add(**sides)
+
+
+def copied(**batch: Any) -> None:
+    """Copy a metric that holds a batch."""
+    metric = NDCG(keep_in_memory=True)
+    metric.add_batch(**batch)
+    pickle.dumps(metric)
+
+
+BATCHES: dict[str, Row] = {
+    "none": refused(of_batches, "there is nothing to score"),
+    "without queries": refused(
+        partial(of_batches, {"predictions": [], "references": []}), "predictions and references"
+    ),
+    "a negative relevance": refused(
+        partial(of_batches, TWO, {"predictions": [[1, 2]], "references": [[0, -2]]}),
+        "references",
+        "query 2, position 1",
+    ),
+    "one query, given twice": refused(
+        as_query, "give one query", **TWO, prediction=[1, 2], reference=[0, 1]
+    ),
+    "copied to another process": refused(copied, "this metric holds batches", **TWO),
+}
+
 SLICES: dict[str, Row] = {
     "too few": refused(report, "by", **TWO, by=["en"]),
     "text": refused(report, "by", **TWO, by="en"),
@@ -607,6 +693,18 @@ WARNINGS: dict[str, Row] = {
     "no document in common": warned(
         compute, "predictions", predictions={"q": {"x": 1.0}}, references=QRELS
     ).when_scored(),
+    "no document in common, of floats in text": warned(
+        compute,
+        "predictions",
+        predictions={"q": {"101": 1.0}},
+        references={"q": {"101.0": 1}},
+    ).when_scored(),
+    "no document of two systems in common": warned(
+        compare,
+        "systems['bm25'], systems['dense']",
+        systems={"good": MORE, "bm25": ELSEWHERE, "dense": ELSEWHERE},
+        references=MORE,
+    ),
     "labels as predictions": warned(
         compute,
         "predictions",
@@ -659,6 +757,14 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": [{"id": "a", "rank": 1, "score": 1}, {"id": "b", "rank": 2, "score": 1}]},
         references=QRELS,
     ),
+    "similarities in ascending order": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": [{"id": name, "similarity": 5 - at} for at, name in enumerate("abc")]},
+        references=QRELS,
+        score_order="ascending",
+    ).when_scored(),
     "gaps in ranks": warned(
         compute,
         "predictions",
@@ -700,6 +806,7 @@ ROWS: dict[str, Row] = {
         "flat": FLAT_COLUMNS,
         "by id": BY_ID_OF_DOCUMENTS,
         "weights": WEIGHTS,
+        "batches": BATCHES,
         "slices": SLICES,
         "documents": SELECTED,
         "warning": WARNINGS,

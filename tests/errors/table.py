@@ -14,6 +14,7 @@ import of_files
 import of_ids
 import of_options
 import of_shell
+import of_spark
 import of_values
 from refusals import Row, said_by, sentence
 
@@ -25,6 +26,7 @@ GROUPS: dict[str, dict[str, Row]] = {
     "fields": of_fields.ROWS,
     "files": of_files.ROWS,
     "shell": of_shell.ROWS,
+    "spark": of_spark.ROWS,
 }
 ERRORS: dict[str, Row] = {
     f"{group}/{name}": row for group, rows in GROUPS.items() for name, row in rows.items()

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import File, Row, given, named_by, said_by, sentence
+from refusals import LONGEST, File, Row, given, named_by, said_by, sentence
 from table import ERRORS, snapshot
 
 import ndcg
 
-LONGEST = 1200  # characters of a sentence that lists the fields of both sides
 WORDS = snapshot()
 
 
@@ -32,7 +31,20 @@ def test_the_snapshot_has_the_sentence_of_each_row() -> None:
     assert list(WORDS) == list(ERRORS), "run make messages"
 
 
-@pytest.mark.parametrize("name", ERRORS)
+OF_SPARK = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore"),  # of PySpark
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=OF_SPARK if name.startswith("spark/") else [], id=name)
+        for name in ERRORS
+    ],
+)
 def test_an_error_names_its_argument_and_place_in_one_sentence(name: str) -> None:
     row = ERRORS[name]
     problem = said(row)
@@ -50,7 +62,7 @@ ADDED = inspect.signature(ndcg.NDCG.add_batch).parameters.keys()
 RANKINGS = {
     name: row
     for name, row in ERRORS.items()
-    if row.method is ndcg.compute and not name.startswith("options/")
+    if row.method is ndcg.compute and not name.startswith(("options/", "spark/"))
 }
 BATCHES = {
     name for name, row in RANKINGS.items() if row.inputs.keys() <= ADDED and not row.is_of_scoring

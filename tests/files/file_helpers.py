@@ -1,6 +1,5 @@
 """Shared by the tests of files: a run and qrels, one ranking in every format, and refusals."""
 
-import math
 import os
 import threading
 from collections.abc import Callable
@@ -10,8 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from conftest import MetricFactory
-from evaluate import Metric
 from refusals import refusal
 from sources import FILES, ODD_FILES, RUN_FILES, as_parquet, records
 
@@ -29,7 +26,6 @@ READERS: dict[str, Callable[[Any], dict[str, dict[str, Any]]]] = {
     "run": reader.read_run,
     "qrels": reader.read_qrels,
 }
-ARGUMENTS = {"run": "predictions", "qrels": "references"}
 
 
 @pytest.fixture
@@ -51,15 +47,6 @@ def line(kind: str, query: str = "q", document: str = "d", value: object = 1) ->
 
 
 GOOD = {"run": "q Q0 good 1 1.5 tag", "qrels": "q 0 good 1"}
-
-
-def refused(kind: str, path: Path) -> str:
-    """The message of the one-line error that the function of the kind refuses the file with."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 - each test looks at the message
-        READERS[kind](path)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
 
 
 def assert_refused(kind: str, path: Path, *places: str) -> None:
@@ -84,34 +71,6 @@ def piped(content: bytes, path: Path, keep: bool = False) -> threading.Thread:
     writer = threading.Thread(target=write_once, daemon=True)
     writer.start()
     return writer
-
-
-def refused_by_metric(metric: Metric, kind: str, path: Path) -> str:
-    """The message that the metric refuses the file with everywhere; its other file is in order."""
-    sides = {"predictions": path.with_name("good.run"), "references": path.with_name("good.qrels")}
-    for side, text in zip(sides.values(), (RUN, QRELS), strict=True):
-        side.write_text(text)
-    messages = []
-    for method, form in ((metric.compute, path), (metric.add_batch, str(path))):
-        with pytest.raises(ValueError, match=rf"^{ARGUMENTS[kind]}: ") as caught:
-            method(**{**sides, ARGUMENTS[kind]: form})
-        messages.append(str(caught.value))
-    assert messages[0] == messages[1]
-    assert "\n" not in messages[0]
-    return messages[0]
-
-
-@pytest.fixture
-def filled(fresh_metric: MetricFactory) -> Metric:
-    """A metric that holds a batch of one query."""
-    metric = fresh_metric()
-    metric.add_batch(predictions=[[2, 1]], references=[[0, 1]])
-    return metric
-
-
-def assert_nothing_was_added(metric: Metric) -> None:
-    assert len(metric) == 1
-    assert metric.compute() == {"nDCG": pytest.approx(1 / math.log2(3), rel=1e-15)}
 
 
 AS_MAPPING = {"q1": {"d1": 2.5, "d2": -1.0}, "7": {"d1": 0.25}}

@@ -326,9 +326,7 @@ def test_scikit_learn_gets_no_document_that_only_one_side_knows(
     assert ndcg.compute(**inputs, exclude=without_c, engine="sklearn") == expected
     ndcg.add_batch(**inputs, exclude=without_c)
     assert ndcg.compute(engine="sklearn") == expected
-    with pytest.raises(
-        ValueError, match=r'engine="sklearn" does not support None, -inf or masked values; leave'
-    ):
+    with pytest.raises(ValueError, match="engine="):
         ndcg.compute(**inputs, exclude=without_b, engine="sklearn")
 
 
@@ -490,42 +488,29 @@ def test_times_are_the_same_in_any_unit(
         assert ndcg.compute(data=table, **NAMED, exclude=pa.table(exclude)) == {"nDCG": 1.0}
 
 
-ANOTHER = (
-    "ids of documents are of another type, such as 7 in exclude, 'a' in the rankings; give both"
-)
-NO_ID = "query 'q': must hold ids, text or integers; got "
-NO_QUERY = (
-    "no query is in the references; ids are such as b'q' in exclude, 'q' in the references; "
-    "give both the same type$"
-)
+@pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
+@pytest.mark.parametrize("exclude", [{None: ["a"], "q": ["a"]}, {b"q": ["a"]}], ids=str)
+def test_queries_to_exclude_from_have_ids_of_the_rankings(
+    ndcg: Metric, sides: Any, exclude: Any
+) -> None:
+    with refusal("exclude"):
+        ndcg.compute(**sides, exclude=exclude)
+
+
+OTHER_TYPES = (["b", 7], {"a", 7, "c", "d"}, {7: 1, "a": 2}, np.array(["a", 7], object))
+NO_IDS = ([7.0], ["a", None], {math.nan}, [True], [("a", 1)], np.ma.array([7, 8], mask=[0, 1]))
 
 
 @pytest.mark.parametrize("sides", [SMALL, SMALL_ROWS], ids=["mappings", "rows"])
 @pytest.mark.parametrize(
-    ("exclude", "problem"),
-    [
-        *(
-            ({"q": ids}, ANOTHER)
-            for ids in (["b", 7], {"a", 7, "c", "d"}, {7: 1, "a": 2}, np.array(["a", 7], object))
-        ),
-        ({"q": [7.0]}, f"{NO_ID}7.0$"),
-        ({"q": ["a", None]}, f"{NO_ID}None$"),
-        ({"q": {math.nan}}, f"{NO_ID}nan$"),
-        ({"q": [True]}, f"{NO_ID}True$"),
-        ({"q": [("a", 1)]}, rf"{NO_ID}\('a', 1\)$"),
-        ({"q": np.ma.array([7, 8], mask=[False, True])}, f"{NO_ID}None$"),
-        (
-            {None: ["a"], "q": ["a"]},
-            "query None is neither text nor an integer, as ids must be; give",
-        ),
-        ({b"q": ["a"]}, NO_QUERY),
-    ],
+    ("ids", "places"),
+    [*((ids, []) for ids in OTHER_TYPES), *((values, ["query 'q'"]) for values in NO_IDS)],
 )
 def test_values_that_are_not_ids_of_the_rankings_cannot_be_excluded(
-    ndcg: Metric, sides: Any, exclude: Any, problem: str
+    ndcg: Metric, sides: Any, ids: Any, places: list[str]
 ) -> None:
-    with pytest.raises(ValueError, match=f"^exclude: {problem}"):
-        ndcg.compute(**sides, exclude=exclude)
+    with refusal("exclude", *places):
+        ndcg.compute(**sides, exclude={"q": ids})
 
 
 @pytest.mark.parametrize(

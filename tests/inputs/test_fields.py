@@ -184,7 +184,7 @@ def test_a_hit_without_a_score_among_others_is_an_error(tmp_path: Path, source: 
     run = HITS[source](hits_with("score", (0.9, None, 0.5)), tmp_path)
     error = refused(run, {"q": {"b": 1}})
     assert error.argument == "predictions"
-    assert "query 'q', position 1" in str(error)
+    assert "query 'q'" in error.options
     assert score(run, {"q": {"b": 1}}, fields={"score": None}) == pytest.approx(SECOND)
 
 
@@ -231,7 +231,6 @@ def test_fields_name_the_relevance_and_the_document(tmp_path: Path, source: str)
     assert score(RUN, gold, fields=named) == pytest.approx(VALUE)
     error = refused(RUN, gold, fields={**named, "relevance": "starz"})
     assert (error.argument, error.roles) == ("references", ["relevance"])
-    assert "did you mean" in str(error)
 
 
 @pytest.mark.parametrize("source", HITS)
@@ -575,9 +574,8 @@ def test_fields_name_the_values_of_a_list_of_ids_wherever_they_are(
 def test_values_of_a_list_of_ids_that_fields_name_must_be_there(name: str) -> None:
     lists = {"ids": ["a", "b"], "grades": [0, 1], "some": [1]}
     gold = [{"query": "q", **lists, "notes": {"a": "x"}, "marks": None}]
-    error = refused({"q": ["a", "b"]}, gold, fields={"relevance": name})
-    assert error.argument == "references"
-    assert name in str(error) or "query 'q'" in str(error)
+    with refusal("references"):
+        score({"q": ["a", "b"]}, gold, fields={"relevance": name})
 
 
 def test_a_list_of_ids_beside_a_list_of_other_objects_is_asked_about() -> None:
@@ -613,12 +611,12 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
 ) -> None:
     lists, pair = ONE_LOG[name]
     log = OBJECTS_IN[source]([{"query_id": "q", **lists}], tmp_path / "log")
-    error = refused(log, log)
-    if name == "hits and ids":
-        assert "same column" in str(error)  # of scores
-        assert "same column" in str(refused(log, log, fields={"document": pair[0]}))
+    if name == "hits and ids":  # the scores are the only values, so they would be both sides
+        for fields in (None, {"document": pair[0]}):
+            with refusal("predictions and references are the same column"):
+                score(log, log, fields=fields)
     else:
-        assert "'document': ('...', '...')" in str(error)
+        assert {"predictions", "references"} <= {*refused(log, log).options}
         with warning("predictions"):
             assert score(log, log, fields={"document": pair[0]}) == 1.0
     assert score(log, log, fields={"document": pair}) == pytest.approx(SECOND)
@@ -759,7 +757,6 @@ def test_a_query_in_two_places_is_an_error(tmp_path: Path, source: str, place: s
     run = OBJECTS_IN[source](rows, tmp_path / "run")
     error = refused(run, {"q": {"a": 1}, "r": {"b": 1}})
     assert (error.argument, error.places[-1]) == ("predictions", place)
-    assert "query 'q' is in" in str(error)
 
 
 def test_query_ids_name_the_queries_of_a_multi_search_in_a_file(tmp_path: Path) -> None:

@@ -147,15 +147,6 @@ def test_what_is_no_ranking_is_refused_with_what_is_there(
     assert said.value.argument == argument  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("group", [[3, 1], [3, 4], [0, 3, 4]])
-def test_sizes_and_ends_of_groups_are_refused_with_the_ids_that_are_meant(group: list[int]) -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"query_ids \d rows; for sizes of groups give numpy\.repeat\(range\(len\(sizes\)\), ",
-    ):
-        compute(predictions=[0.1, 0.2, 0.3, 0.4], references=[1, 0, 1, 0], query_ids=group)
-
-
 def test_a_table_beside_columns_is_refused_with_both_as_tables() -> None:
     run, qrels = as_table(RUN, "run"), as_table(QRELS, "qrels")
     with refusal("predictions"):
@@ -228,24 +219,29 @@ HITS = {
 }
 
 
+def named(run: Any) -> str:
+    """What a warning about the hits of a query names first: a file, or else the argument."""
+    return str(run) if isinstance(run, (str, Path)) else "predictions"
+
+
 @pytest.mark.parametrize("source", HITS)
 @pytest.mark.parametrize(
-    ("values", "fields", "problem"),
+    ("values", "fields"),
     [
-        ({"score": [1, 2]}, None, "the scores rank its hits in another order than they are in"),
-        ({"rank": [2, 1]}, {"score": None}, "its hits are in another order than their ranks"),
-        ({"score": [1, 1], "rank": [1, 2]}, None, "its scores are all equal, but it has ranks"),
+        ({"score": [1, 2]}, None),
+        ({"rank": [2, 1]}, {"score": None}),
+        ({"score": [1, 1], "rank": [1, 2]}, None),
     ],
 )
 def test_hits_in_another_order_than_their_scores_or_ranks_get_a_warning(
-    tmp_path: Path, source: str, values: dict[str, list[int]], fields: Any, problem: str
+    tmp_path: Path, source: str, values: dict[str, list[int]], fields: Any
 ) -> None:
     hits: list[dict[str, Any]] = [{"id": "d1"}, {"id": "d2"}]
     for name, numbers in values.items():
         for hit, number in zip(hits, numbers, strict=True):
             hit[name] = number
     run = HITS[source](hits, tmp_path / "run.json")
-    with pytest.warns(UserWarning, match=f"query 'q1': {problem}"):
+    with warning(named(run), "query 'q1'"):
         compute(predictions=run, references=QRELS, fields=fields)
     if len(values) == 1:
         run = HITS[source](hits[::-1], tmp_path / "run.json")
@@ -274,7 +270,7 @@ def test_a_similarity_that_is_called_best_where_it_is_lowest_gets_a_warning(
 ) -> None:
     hits = [{"id": f"d{at}", "similarity": score} for at, score in enumerate((0.9, 0.5, 0.1))]
     run = HITS[source](hits, tmp_path / "run.json")
-    with pytest.warns(UserWarning, match="if the highest score is best"):
+    with warning(named(run), "query 'q1'"):
         compute(predictions=run, references=QRELS, score_order="ascending")
 
 
@@ -322,10 +318,8 @@ def test_scores_that_rise_get_one_warning(tmp_path: Path, source: str, first: fl
     run = rising([6, 1, 5], first)
     qrels = {query: {"d0": 1} for query in run}
     inputs = {"predictions": RISING[source](run, tmp_path / "run.json"), "references": qrels}
-    words = 'the scores of each query rise .* give score_order="ascending"'
-    with pytest.warns(UserWarning, match=words) as caught:
+    with warning("predictions"):
         compute(**inputs)
-    assert len(caught) == 1
     for order in ("ascending", "descending"):
         inputs["predictions"] = RISING[source](run, tmp_path / order)
         compute(**inputs, score_order=order)
@@ -348,16 +342,15 @@ def test_scores_beside_document_ids_that_rise_get_one_warning() -> None:
         "references": np.tile([1, 0, 0, 0, 0], 2),
     }
     for call in ({**inputs, "references": [{5}, {6}]}, rows):
-        with pytest.warns(UserWarning, match="the scores of each query rise") as caught:
+        with warning("predictions"):
             compute(**call)
-        assert len(caught) == 1
         compute(**call, score_order="descending")
 
 
 def test_scores_that_fields_names_get_a_warning_if_they_rise_in_all_queries() -> None:
     hits = [{"id": f"d{at}", "cosine": at / 10} for at in range(5)]
     run = {"q1": hits, "q2": hits}
-    with pytest.warns(UserWarning, match="the scores of each query rise"):
+    with warning("predictions"):
         compute(predictions=run, references={"q1": {"d1": 1}}, fields={"score": "cosine"})
 
 
@@ -456,9 +449,8 @@ def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
     texts = {query: list(map(str, row)) for query, row in run.items()}
     text_qrels = {query: {str(key): 1 for key in row} for query, row in qrels.items()}
     for predictions, references in ((run, qrels), (texts, text_qrels)):
-        with pytest.warns(UserWarning, match="count from 0, as positions .* and 70 is") as caught:
+        with warning("predictions"):
             compute(predictions=predictions, references=references)
-        assert len(caught) == 1
 
 
 @pytest.mark.parametrize(
@@ -475,6 +467,6 @@ def test_other_ids_get_none(run: Any, qrels: Any) -> None:
 
 def test_the_lowest_float32_gets_a_warning_and_other_low_scores_none() -> None:
     lowest = float(np.finfo(np.float32).min)
-    with pytest.warns(UserWarning, match="marks filtered documents"):
+    with warning("predictions"):
         compute(predictions={"q1": {"d1": 0.5, "d2": lowest}}, references=QRELS)
     compute(predictions=[[0.5, -1e9, -math.inf]], references=[[1, 0, 0]])

@@ -410,7 +410,7 @@ def test_a_result_without_the_column_of_slices_is_read_without_slices(ndcg: Metr
         whole = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert type(found).from_dict(whole) == found
         del whole["queries"]["slice"]
-        with pytest.raises(ValueError, match="slices: 'de': is of"):
+        with pytest.raises(ValueError, match="slices:"):
             type(found).from_dict(whole)
         whole |= {"slices": [], "mean_of_slices": None}
         without = type(found).from_dict(whole)

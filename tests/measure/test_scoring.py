@@ -591,21 +591,18 @@ def test_masked_values_are_never_rejected_nor_negative_relevances_before_options
 
 
 @pytest.mark.parametrize(
-    ("discount", "problem"),
+    "discount",
     [
-        ([1.0, 0.5], "discount lists 2 ranks, but 3 count; list more, or give k=2"),
-        (lambda ranks: ranks, "rises from 1.0 at rank 1 to 2.0 at rank 2"),
-        (lambda ranks: 1.0 - ranks, "is -1.0 at rank 2; discounts are finite and not negative"),
-        (lambda ranks: 0.0 * ranks, "is 0 at rank 1, so nothing counts"),
-        (lambda ranks: ranks / 0.0, "is inf at rank 1; discounts are finite"),
-        (
-            lambda ranks: 1.0,
-            "discount gets an array of ranks and must return an array of as many numbers",
-        ),
+        [1.0, 0.5],
+        lambda ranks: ranks,
+        lambda ranks: 1.0 - ranks,
+        lambda ranks: 0.0 * ranks,
+        lambda ranks: ranks / 0.0,
+        lambda ranks: 1.0,
     ],
 )
-def test_a_discount_that_ends_too_early_or_is_none_is_rejected(discount: Any, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem), np.errstate(all="ignore"):
+def test_a_discount_that_ends_too_early_or_is_none_is_rejected(discount: Any) -> None:
+    with refusal("discount"), np.errstate(all="ignore"):
         measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=discount)
     assert (
         measure_queries(np.ones((1, 3)), np.ones((1, 3)), discount=[1.0, 0.5], cutoffs=[2])["nDCG"]

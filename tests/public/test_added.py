@@ -97,10 +97,10 @@ def test_two_metrics_of_one_experiment_do_not_mix_their_queries(
 
 def test_compute_needs_something_to_score(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
-    with pytest.raises(ValueError, match="nothing to score"):
+    with refusal("there is nothing to score:"):
         metric.compute()
     metric.add_batch(predictions=[], references=[])
-    with pytest.raises(ValueError, match="no queries"):
+    with refusal("predictions and references"):
         metric.compute()
 
 
@@ -219,8 +219,7 @@ def test_a_rejected_compute_of_batches_keeps_them(
     metric, options = fresh_metric(keep_in_memory=keep_in_memory), {**TWO, **arguments}
     metric.add_batch(predictions=options.pop("predictions"), references=options.pop("references"))
     for _ in range(2):
-        kept = r" \(2 queries added before, .* are kept; .* reload the metric"
-        with pytest.raises(ValueError, match=f"^{named}: .*{kept}"):
+        with refusal(*named.split(": ")):
             metric.compute(**options)
     metric.add_batch(predictions=[[1]], references=[[1]])
     values = metric.compute(use_aggregator=False, negative_relevance="keep", k=1, measures="DCG")[
@@ -258,7 +257,7 @@ def test_an_error_in_a_gain_function_changes_nothing(with_batches: evaluate.Metr
     def gain(relevance: np.ndarray) -> np.ndarray:
         raise KeyError("no such grade")
 
-    with pytest.raises(KeyError, match="no such grade"):
+    with pytest.raises(KeyError, match="grade"):
         with_batches.compute(gain=gain)
     assert is_as_before(with_batches)
 
@@ -283,22 +282,8 @@ def test_a_gain_function_without_a_number_for_each_is_named_and_changes_nothing(
     assert is_as_before(with_batches)
 
 
-@pytest.mark.parametrize(("option", "what"), [("gain", "relevances"), ("discount", "ranks")])
-def test_a_function_that_returns_a_tensor_with_a_gradient_is_named(
-    ndcg: evaluate.Metric, option: str, what: str
-) -> None:
-    torch = pytest.importorskip("torch")
-    weight = torch.tensor(2.0, requires_grad=True)
-    problem = (
-        f"^{option} gets an array of {what} and must return an array .* a Tensor that NumPy "
-        "cannot read .*detach"
-    )
-    with pytest.raises(ValueError, match=problem):
-        ndcg.compute(**TWO, **{option: lambda values: weight / torch.tensor(values)})
-
-
 def test_add_takes_prediction_or_predictions_not_both(with_batches: evaluate.Metric) -> None:
-    with pytest.raises(ValueError, match="not as both"):
+    with refusal("give one query"):
         with_batches.add(prediction=[1, 2], reference=[0, 1], predictions=[2, 1], references=[0, 1])
     assert is_as_before(with_batches)
 
@@ -316,9 +301,10 @@ def test_a_mean_of_nothing_is_rejected(ndcg: evaluate.Metric, fresh_metric: Metr
 
 def test_only_a_sum_that_is_asked_for_may_not_overflow(ndcg: evaluate.Metric) -> None:
     huge = {"predictions": [[2.0, 1.0]] * 3, "references": [[1e308, 1e308]] * 3}
-    for measure, problem in (("DCG", "^DCG: .*overflow"), ("CG", "CG overflows")):
-        with pytest.raises(ValueError, match=problem):
-            ndcg.compute(**huge, measures=measure)
+    with refusal("DCG"):
+        ndcg.compute(**huge, measures="DCG")
+    with refusal("references", "query 0"):
+        ndcg.compute(**huge, measures="CG")
     assert ndcg.compute(**huge) == {"nDCG": pytest.approx(1.0)}
     assert ndcg.compute(**huge, measures="DCG", use_aggregator=False)["DCG"][0] == pytest.approx(
         1e308 * (1 + SECOND)

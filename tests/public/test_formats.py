@@ -127,7 +127,7 @@ def readers(**columns: list[Any]) -> list[Any]:
 def test_two_queries_of_a_database_have_no_common_order(
     fresh_metric: MetricFactory, several: Callable[..., list[Any]]
 ) -> None:
-    metric, lists, apart = fresh_metric(), [[1, 0]] * 2, "is a separate database query"
+    metric, lists = fresh_metric(), [[1, 0]] * 2
 
     def pair() -> Inputs:
         return dict(
@@ -135,21 +135,19 @@ def test_two_queries_of_a_database_have_no_common_order(
         )
 
     for method in (metric.compute, metric.add_batch, metric.report):
-        with refusal("references", apart):
+        with refusal("references"):
             method(**pair())
         for side in ("predictions", "references"):
-            with pytest.raises(
-                ValueError, match=f"^{side}: query 0: is a query to a database .*run it first"
-            ):
+            with refusal(side, "query 0"):
                 method(**{"predictions": [[1, 0]], "references": [[1, 0]], side: [pair()[side]]})
     ids, score = several(q=["a", "b"], p=[0.5, 0.25])
-    with refusal("query_ids", apart):
+    with refusal("query_ids"):
         metric.compute(predictions=score, references=[1, 0], query_ids=ids)
-    with refusal("references", apart):
+    with refusal("references"):
         metric.compare(
             systems={"a": pair()["predictions"], "b": lists}, references=pair()["references"]
         )
-    with refusal("sample_weight", apart):
+    with refusal("sample_weight"):
         metric.compute(predictions=lists, references=lists, sample_weight=several(w=[1, 2])[0])
     assert len(metric) == 0
 
@@ -206,10 +204,9 @@ def test_columns_of_pandas_with_other_indexes_are_rejected(fresh_metric: MetricF
     assert metric.compute(**columns) == expected
     for name, column in columns.items():
         other = "references" if name == "predictions" else name
-        problem = f"^{other}: its index differs from the index of predictions, .*; join both"
         for moved in (column[::-1], column.rename(lambda row: row + 1)):
             for method in (metric.compute, metric.add_batch, metric.report):
-                with pytest.raises(ValueError, match=problem):
+                with refusal(other):
                     method(**{**columns, name: moved})
     assert metric.compute(**{**columns, "references": frame["r"].to_numpy()}) == expected
 

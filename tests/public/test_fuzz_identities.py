@@ -150,9 +150,7 @@ def test_a_query_is_known_by_its_id_in_every_process(fresh_metric: MetricFactory
         with ThreadPoolExecutor(1) as other:
             of_second = other.submit(score, second, batches[1])
             if both:
-                with pytest.raises(
-                    ValueError, match=r"^query .* was added by process 0 and by process 1"
-                ):
+                with pytest.raises(ValueError, match="query"):
                     score(first, batches[0])
             else:
                 expected = [SECOND] * (len(shares[0]) + len(shares[1]))

@@ -91,7 +91,7 @@ def test_the_package_computes_with_numpy_and_pyarrow_alone(
 
 def test_the_package_lists_its_names() -> None:
     assert sorted(package.__all__) == dir(package)
-    with pytest.raises(AttributeError, match=r"^module 'ndcg' has no attribute 'nDCG'$"):
+    with pytest.raises(AttributeError, match="nDCG"):
         package.nDCG  # noqa: B018
 
 

@@ -158,54 +158,44 @@ GOOD_TABLES = {
     "references": [("a", "y", 1), ("b", "x", 1)],
     "exclude": [("a", "z")],
 }
-NO_QUERY, NO_DOCUMENT = (
-    "a row has no query id; give each one",
-    "a row has no document id; give each one",
-)
-# the table, a row to add to it, and the error
+# the table, a row to add to it, and the query that the error names
 BAD_ROWS_OF_TABLES = [
-    *((name, (None, "x", 1)[: len(GOOD_TABLES[name][0])], NO_QUERY) for name in GOOD_TABLES),
-    *(
-        (name, ("a", None, 1)[: len(GOOD_TABLES[name][0])], f"query 'a': {NO_DOCUMENT}")
-        for name in GOOD_TABLES
-    ),
-    ("predictions", ("not judged", None, 1), f"query 'not judged': {NO_DOCUMENT}"),
-    (
-        "references",
-        ("a", "y", 1),
-        "query 'a': document 'y' appears twice; give it once for a query",
-    ),
-    (
-        "references",
-        ("a", "y", None),
-        "query 'a': document 'y' appears twice; give it once for a query",
-    ),
+    ("predictions", (None, "x", 1), []),
+    ("references", (None, "x", 1), []),
+    ("exclude", (None, "x"), []),
+    ("predictions", ("a", None, 1), ["query 'a'"]),
+    ("references", ("a", None, 1), ["query 'a'"]),
+    ("exclude", ("a", None), ["query 'a'"]),
+    ("predictions", ("not judged", None, 1), ["query 'not judged'"]),
+    ("references", ("a", "y", 1), ["query 'a'"]),
+    ("references", ("a", "y", None), ["query 'a'"]),
 ]
 
 
-@pytest.mark.parametrize(("table", "row", "problem"), BAD_ROWS_OF_TABLES, ids=str)
+@pytest.mark.parametrize(("table", "row", "places"), BAD_ROWS_OF_TABLES, ids=str)
 def test_a_row_that_tables_in_memory_refuse_is_refused(
-    ndcg: evaluate.Metric, table: str, row: Any, problem: str
+    ndcg: evaluate.Metric, table: str, row: Any, places: list[str]
 ) -> None:
     rows = {**GOOD_TABLES, table: [*GOOD_TABLES[table], row]}
     schemas = dict(zip(rows, (RUN_SCHEMA, QRELS_SCHEMA, EXCLUDE_SCHEMA), strict=True))
-    for make in (in_memory, frame_of):
-        tables = {name: make(rows[name], schemas[name]) for name in rows}
-        with pytest.raises(ValueError, match=f"^{table}: ") as caught:
-            ndcg.compute(**tables, duplicates="best")
-    assert str(caught.value) == f"{table}: {problem}"
+    with refusal(table):
+        ndcg.compute(
+            **{name: in_memory(rows[name], schemas[name]) for name in rows}, duplicates="best"
+        )
+    with refusal(table, *places):
+        ndcg.compute(
+            **{name: frame_of(rows[name], schemas[name]) for name in rows}, duplicates="best"
+        )
 
 
-@pytest.mark.parametrize(
-    ("row", "problem"), [((None, "x"), NO_QUERY), (("a", None), f"query 'a': {NO_DOCUMENT}")]
-)
+@pytest.mark.parametrize(("row", "places"), [((None, "x"), []), (("a", None), ["query 'a'"])])
 def test_documents_to_exclude_from_one_table_have_ids(
-    ndcg: evaluate.Metric, row: Any, problem: str
+    ndcg: evaluate.Metric, row: Any, places: list[str]
 ) -> None:
     rows = [("a", "x", 3, 0), ("a", "y", 2, 1)]
     frame = frame_of(rows, "query string, document string, score int, relevance int")
     excluded = frame_of([("a", "x"), row], EXCLUDE_SCHEMA)
-    with pytest.raises(ValueError, match=f"^exclude: {problem}$"):
+    with refusal("exclude", *places):
         ndcg.compute_spark(frame, **COLUMNS, document="document", exclude=excluded)
 
 
@@ -294,9 +284,9 @@ def test_an_empty_array_is_a_query_without_documents(ndcg: evaluate.Metric, miss
         ((2, None), "query 2 is null;"),
         ((1, [12]), "query 1 is in two rows;"),
         ((1, []), "query 1 is in two rows;"),
-        ((2, [None]), f"query 2: {NO_DOCUMENT.partition(' ')[0]}"),
-        ((None, [10]), NO_QUERY.partition("; ")[0] + ";"),
-        ((None, []), NO_QUERY.partition("; ")[0] + ";"),
+        ((2, [None]), "query 2: a row has no document id;"),
+        ((None, [10]), "a row has no query id;"),
+        ((None, []), "a row has no query id;"),
     ],
     ids=str,
 )
@@ -357,12 +347,8 @@ def test_compute_takes_a_dataframe(ndcg: evaluate.Metric, frame: Any) -> None:
         "query",
         "nDCG@5",
     ]
-    with pytest.raises(TypeError, match="compute_spark has no option engine"):
+    with refusal("compute_spark has no option engine;"):
         ndcg.compute(data=frame, **columns, engine="sklearn")
-    with pytest.raises(
-        ValueError, match="data: only compute scores a Spark DataFrame; give its rows, "
-    ):
-        ndcg.report(data=frame, **columns)
 
 
 def test_a_dataframe_is_not_mixed_with_batches(fresh_metric: MetricFactory, frame: Any) -> None:
@@ -551,136 +537,19 @@ def test_only_a_dataframe_with_distinct_column_names_is_accepted(
         ndcg.compute_spark(twice, **COLUMNS)
 
 
-LONG = "query string, document string, score double, relevance int, weight double"
-GOOD = ("q", "a", 1.0, 1, 1.0)
-WEIGHT, DOCUMENT = {"sample_weight": "weight"}, {"document": "document"}
-NO_COLUMN = "prediction must name a column of the DataFrame; got"
-NOT_FINITE = "sample_weight: query 'q': must be finite and not negative in every row; got"
-NO_IDS = (
-    "must hold integers, strings, dates or timestamps; got double; cast whole numbers to bigint"
-)
-# rows, options, and the beginning of the error
-BAD_ROWS: list[tuple[list[Any], dict[str, Any], str]] = [
-    (
-        [("q", "a", 1.0, -1, 1.0)],
-        {},
-        "reference: query 'q': the relevance -1 is negative; ignore_index=-1 ",
-    ),
-    (
-        [("q", "a", 1.0, -2, 1.0)],
-        {},
-        "reference: query 'q': the relevance -2 is negative; negative_relevance=",
-    ),
-    ([("q", "a", math.nan, 1, 1.0)], {}, "prediction: query 'q': nan is not a score"),
-    (
-        [GOOD, ("r", "a", 1e39, 1, 1.0)],
-        {"score_dtype": "float32"},
-        "prediction: query 'r': 1e+39 is too large for",
-    ),
-    ([(None, "a", 1.0, 1, 1.0)], {}, "query: a row has no query id"),
-    ([GOOD, ("q", "a", 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': document 'a' appears twice"),
-    ([("q", None, 2.0, 0, 1.0)], DOCUMENT, "document: query 'q': a row has no document id"),
-    (
-        [GOOD, ("q", "b", 2.0, 0, 2.0)],
-        WEIGHT,
-        "sample_weight: query 'q': must be the same in all rows of a query",
-    ),
-    ([("q", "a", 1.0, 1, -1.0)], WEIGHT, f"{NOT_FINITE} -1"),
-    ([GOOD, ("q", "b", 1.0, 1, None)], WEIGHT, f"{NOT_FINITE} None"),
-    ([("q", "a", 1.0, 1, 0.0)], WEIGHT, "sample_weight is 0 for every query; give at least one"),
-    ([("q", "a", 1.0, 0, 1.0)], {"zero_division": math.nan}, "nDCG: no query of positive weight"),
-    ([], {}, "the DataFrame holds no queries"),
-    ([GOOD], {"ties": "first"}, 'ties="first": rows of a DataFrame have no order'),
-    ([GOOD], {"ignore_ties": True}, 'ties="last": rows of a DataFrame have no order'),
-    ([GOOD], {"convention": "trec_eval"}, 'ties="docid" needs the ids of documents'),
-    ([GOOD], {"prediction": "scores"}, f"{NO_COLUMN} 'scores', and there"),
-    (
-        [GOOD],
-        {"query": "qid", "prediction": "scores"},
-        "query and prediction must name columns of the DataFrame; got ",
-    ),
-    (
-        [GOOD],
-        {"prediction": "rank"},
-        "prediction: the column 'rank' is best where it is lowest; give score_order=",
-    ),
-    ([GOOD], {"prediction": 10**5000}, f"{NO_COLUMN} int, and"),
-    ([GOOD], {"prediction": "x" * 10**6}, f"{NO_COLUMN} 'xxx"),
-    ([GOOD], {"prediction": "document"}, "prediction: column 'document' is of type string"),
-    ([GOOD], {"query": None}, "query must name the column of query ids"),
-    ([GOOD], {"query": "score"}, f"query: column 'score' {NO_IDS}"),
-    ([GOOD], {"document": "score"}, f"document: column 'score' {NO_IDS}"),
-    (
-        [GOOD],
-        {"sample_weight": "document"},
-        "sample_weight: column 'document' must hold numbers; got string",
-    ),
-]
-BAD_ARRAYS: list[tuple[tuple[Any, ...], dict[str, Any], str]] = [
-    ((1, [1.0, 2.0], [1]), {"query": "id"}, "query 1: 2 predictions and 1 references"),
-    ((1, None, [1]), {"query": "id"}, "prediction: query 1 is null"),
-    (
-        (1, [1.0], [-1]),
-        {},
-        "reference: a row (name a query column to learn which): the relevance -1",
-    ),
-    ((1, [1.0], [1]), {"document": "id"}, "document needs one row per document"),
-    ((1, [1.0], [1]), {"reference": "id"}, "reference: column 'id' is of type int"),
-    (
-        (1, [1.0], [1]),
-        {"use_aggregator": False},
-        "query must name the column of query ids if use_aggregator=False",
-    ),
-    ((None, [1.0], [1]), {"query": "id"}, "query: a row has no query id"),
-]
-ARRAYS = {"prediction": "p", "reference": "r"}
-REJECTED = [
-    *((rows, LONG, {**COLUMNS, **options}, message) for rows, options, message in BAD_ROWS),
-    *(
-        ([row], "id int, p array<double>, r array<int>", ARRAYS | options, text)
-        for row, options, text in BAD_ARRAYS
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("rows", "schema", "how", "message"), REJECTED, ids=[message for *_, message in REJECTED]
-)
-def test_errors_name_the_column_and_the_query_in_few_words(
-    ndcg: evaluate.Metric, rows: list[Any], schema: str, how: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}") as caught:
-        ndcg.compute_spark(frame_of(rows, schema), **how)
-    assert len(str(caught.value)) < 300
-
-
-def test_a_document_that_a_table_has_twice_is_named(ndcg: evaluate.Metric) -> None:
-    once = {
-        "predictions": "give it once for a query, or duplicates=",
-        "references": "give it once for a query$",
-    }
-    for table, hint in once.items():
-        rows = {**GOOD_TABLES, table: [*GOOD_TABLES[table], ("a", "y", 1)]}
-        frames = {"predictions": frame_of(rows["predictions"], RUN_SCHEMA)}
-        frames["references"] = frame_of(rows["references"], QRELS_SCHEMA)
-        with pytest.raises(
-            ValueError, match=f"^{table}: query 'a': document 'y' appears twice; {hint}"
-        ):
-            ndcg.compute(**frames)
-    one = frame_of(
+def test_a_document_of_one_table_has_one_relevance(ndcg: evaluate.Metric) -> None:
+    frame = frame_of(
         [("a", "x", 3, 0), ("a", "x", 2, 1)],
         "query string, document string, score int, relevance int",
     )
+    how = {**COLUMNS, "document": "document", "duplicates": "best"}
     with refusal("reference", "query 'a'", "document 'x'"):
-        ndcg.compute_spark(one, **COLUMNS, document="document", duplicates="best")
-    with pytest.raises(
-        Exception, match=r"reference: query 'a': document 'x' has several relevances"
-    ):
-        ndcg.compute_spark(
-            one, **COLUMNS, document="document", duplicates="best", use_aggregator=False
-        ).collect()
+        ndcg.compute_spark(frame, **how)
+    with pytest.raises(Exception, match="several"):
+        ndcg.compute_spark(frame, **how, use_aggregator=False).collect()
 
 
+ARRAYS = {"prediction": "p", "reference": "r"}
 GAIN = {"relevant": 3, "partially": 1, "not relevant": 0}
 JUDGED = [
     ("q", "a", 0.9, "not relevant"),
@@ -710,29 +579,6 @@ def test_labels_have_their_gains_in_rows_tables_and_arrays(ndcg: evaluate.Metric
     )
     in_memory = {"predictions": [[0.9, 0.8, 0.7]], "references": [[0, 1, 3]]}
     assert ndcg.compute_spark(arrays, **ARRAYS, gain=GAIN) == ndcg.compute(**in_memory)
-
-
-@pytest.mark.parametrize(
-    ("gain", "problem"),
-    [
-        (
-            {"relevant": 3, "not relevant": 0},
-            "reference: query 'q': 'partially' is a label without a gain; gain has",
-        ),
-        (
-            None,
-            (
-                "reference: query 'q': 'not relevant' is not a number; for labels, give the gain "
-                "of each, gain="
-            ),
-        ),
-    ],
-)
-def test_a_label_without_a_gain_is_named(ndcg: evaluate.Metric, gain: Any, problem: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(problem)}"):
-        ndcg.compute_spark(
-            frame_of(JUDGED[:3], JUDGED_SCHEMA), **COLUMNS, document="document", gain=gain
-        )
 
 
 @pytest.mark.parametrize("order", ["descending", "ascending"])
@@ -796,10 +642,9 @@ def test_a_document_may_end_one_query_and_begin_the_next(ndcg: evaluate.Metric) 
 def test_values_that_are_rejected_are_sparks_error_when_they_are_used(
     ndcg: evaluate.Metric,
 ) -> None:
-    frame = ndcg.compute_spark(
-        frame_of([("q", "a", 1.0, -1, 1.0)], LONG), **COLUMNS, use_aggregator=False
-    )
-    with pytest.raises(Exception, match="reference: query 'q': the relevance -1 is negative"):
+    rows = frame_of([("q", 1.0, -1)], "query string, score double, relevance int")
+    frame = ndcg.compute_spark(rows, **COLUMNS, use_aggregator=False)
+    with pytest.raises(Exception, match="negative"):
         frame.collect()
 
 

@@ -100,7 +100,7 @@ def test_a_subclass_may_replace_the_measure_and_take_options_of_its_own(tmp_path
     assert metric.compute(predictions=SCORES, references=LABELS, k=2, least=2) == {"top@2": 2 / 3}
     metric.add_batch(predictions=SCORES, references=LABELS)
     assert metric.compute(k=2, least=2) == {"top@2": 2 / 3}
-    with pytest.raises(TypeError, match="has no option lest"):
+    with pytest.raises(TypeError, match="lest"):
         metric.compute(predictions=SCORES, references=LABELS, lest=2)
 
 
@@ -125,14 +125,14 @@ def test_a_subclass_gets_predictions_and_references_by_name(tmp_path: Path, batc
             "first": LABELS[0],
             **options,
         }
-        with pytest.raises(TypeError, match="has no option options"):
+        with pytest.raises(TypeError, match="options"):
             metric.compute(**inputs, options=1)
 
 
 def test_batches_stay_and_an_error_keeps_its_class_if_a_subclass_raises(tmp_path: Path) -> None:
     metric = TopDocument(cache_dir=str(tmp_path))
     metric.add_batch(predictions=SCORES, references=LABELS)
-    with pytest.raises(TypeError, match="'>=' not supported"):
+    with pytest.raises(TypeError, match="'>='"):
         metric.compute(least="much")
     assert len(metric) == 3
     assert metric.compute() == {"top@1": 0.0}

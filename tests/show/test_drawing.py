@@ -29,8 +29,8 @@ def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
         report.scores[name].value for name in ("nDCG@3", "nDCG@10")
     ]
     assert [len(line.get_ydata()) for line in queries.lines] == [60, 60]
-    for result, kind in ((report, "report"), (comparison, "comparison")):
-        with pytest.raises(ValueError, match=f"'recall' is not in this {kind}"):
+    for result in shown:
+        with refusal("'recall' is not in this"):
             result.plot("recall")
     first_lines = [axes.get_xlabel().split("\n")[0] for axes in comparison.plot("DCG").axes]
     assert first_lines == ["DCG@3", "DCG@10"]
@@ -63,7 +63,7 @@ def test_a_missing_matplotlib_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for each in shown:
-        with pytest.raises(ImportError, match="pip install matplotlib"):
+        with pytest.raises(ImportError, match="matplotlib"):
             each.plot()
 
 
