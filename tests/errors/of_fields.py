@@ -58,6 +58,19 @@ OF_OBJECTS: dict[str, Row] = {
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
     "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
     "runs by system": run({"bm25": RUN, "dense": RUN}),
+    "a score that one of two spans lacks": run(
+        [
+            {
+                "query_id": "q",
+                "spans": [
+                    {"documents": [{"id": "a", "similarity": 0.5}]},
+                    {"documents": [{"id": "b", "rerank_score": 0.9}]},
+                ],
+            }
+        ],
+        "query 'q', position 1",
+        fields={"score": "similarity"},
+    ),
     "NA of pandas in a list": run({"q": Made(lambda: ["a", pd.NA])}, "query 'q', position 1"),
     "empty text twice in a list": run({"q": ["a", "", ""]}, "query 'q', position 2"),
     "hits without a score, but a distance": run({"q": [{"id": "a", "distance": 0.9}]}),
