@@ -8498,6 +8498,7 @@ class ObjectReader:
         elif ids is None or self.wrapper:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
+        outer_lists = lists
         if self.are_in_lists:
             lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
@@ -8507,7 +8508,11 @@ class ObjectReader:
             try:
                 documents = self._documents(query, row, lists[position])
             except ValueError as error:
-                raise within(error, f"query {shown(query)}") from None
+                refusal = within(error, f"query {shown(query)}")
+                if self.are_in_lists:
+                    count = len(outer_lists[position])
+                    refusal.hint = f"its documents are those of {count} lists, one after another"
+                raise refusal from None
             yield query, documents
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
