@@ -158,7 +158,7 @@ def compare(
     notes = {}
     for name, system_columns in columns.items():
         scores = comparison.scores[name]
-        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name))
+        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name, ""))
     return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 

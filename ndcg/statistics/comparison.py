@@ -28,12 +28,13 @@ from ..show.tables import (
     number_text,
     tabular,
 )
-from .contest import ComparedSlice, Contest, results_of, with_figures_of_slices
+from .contest import ComparedSlice, Contest, add_figures_of_slices, results_of
 from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells, range_text
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
+    add_figures_of_documents,
     as_saved,
     check_row_count,
     check_scores,
@@ -45,7 +46,6 @@ from .saved import (
     saved_signature,
     saved_slices,
     table_from_lists,
-    with_figures_of_documents,
 )
 from .significance import differences
 from .slice_means import queries_in_slices
@@ -486,17 +486,12 @@ def _computed_again(
     if "slice" in first.column_names:
         by = slices_of(first["slice"], None, len(first))
     results = results_of(columns, by, contest)
+    add_figures_of_documents(results["scores"], values["scores"])
     slice_scores = {part["slice"]: part["scores"] for part in values["slices"]}
-    slices = {}
     for value, part in results["slices"].items():
-        scores = with_figures_of_documents(part.scores, slice_scores[value])
-        slices[value] = part._replace(scores=scores)
-    return {
-        **results,
-        "scores": with_figures_of_documents(results["scores"], values["scores"]),
-        "slices": slices,
-        "mean_of_slices": with_figures_of_slices(results["mean_of_slices"], slices),
-    }
+        add_figures_of_documents(part.scores, slice_scores[value])
+    add_figures_of_slices(results["mean_of_slices"], results["slices"])
+    return results
 
 
 def _saved_results(

@@ -22,6 +22,7 @@ from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
+from ..measure.ties import Floats
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
@@ -109,25 +110,19 @@ def mean_cells(
     Before each mean is the number of its queries; if all measures of a row have the same number,
     only before the first.
     """
+    cells = [[["queries", measure, level] for measure in rows[0][0]]]
     differ = False
-    for scores, _ in rows:
-        if len({score.queries for score in scores.values()}) > 1:
-            differ = True
-    measures = list(rows[0][0])
-    # The names of the columns of each measure, as in `Score.cells`.
-    columns = [["queries", "mean", level]]
-    for _ in measures[1:]:
-        columns.append(["queries", "mean", level] if differ else ["mean", level])
-    headings = []
-    for measure, names in zip(measures, columns, strict=True):
-        headings.append([measure if name == "mean" else name for name in names])
-    cells = [headings]
     for scores, queries in rows:
         row = []
-        for score, names in zip(scores.values(), columns, strict=True):
+        for score in scores.values():
             texts = score.cells(level, places, queries=queries)
-            row.append([texts[name] for name in names])
+            row.append([texts["queries"], texts["mean"], texts[level]])
         cells.append(row)
+        differ = differ or len({score.queries for score in scores.values()}) > 1
+    if not differ:
+        for row in cells:
+            for texts_of_mean in row[1:]:
+                del texts_of_mean[0]
     return cells
 
 
@@ -200,11 +195,10 @@ def query_columns(
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    ties = options.scoring["ties"]
-    values = measure_rankings(part, options, measures=measures, ties=ties)
+    values = measure_rankings(part, options, measures=measures)
     values_by_order = [values]
     if len(part.score) > SORTED or len(part.queries_of_ties()):
-        for order in {"worst", "best"} - {ties}:
+        for order in {"worst", "best"} - {options.scoring["ties"]}:
             ordered = measure_rankings(part, options, measures=measures, ties=order)
             values_by_order.append(ordered)
     # A random order is the average over all orders of documents with the same score.
@@ -238,7 +232,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     return columns
 
 
-def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
+def _unjudged(options: Options, part: Rankings) -> Floats:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
@@ -324,28 +318,17 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     weight = columns.get("weight", ones)
     retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
-        _, _, k = name.partition("@")
+        _, at, k = name.partition("@")
+        ranked = retrieved
         if k:
             # A larger cutoff would not fit into 64 bits.
             ranked = np.minimum(retrieved, min(int(k), 2**62))
-            unjudged = columns.get(result_name("unjudged", int(k)), zeros)
-        else:
-            ranked = retrieved
-            unjudged = columns.get("unjudged", zeros)
-        value, worst, best, random_order = (columns[column] for column in columns_of_values(name))
-        summed = [
-            value * weight,
-            worst * weight,
-            best * weight,
-            random_order * weight,
-            affected_by_ties(worst, best),
-            ranked,
-            unjudged,
-            ones,
-            weight,
-        ]
-        is_counted = ~np.isnan(value) & (weight > 0)
-        figures[name] = np.array([value, *np.where(is_counted, summed, 0.0)])
+        unjudged = columns.get(f"unjudged{at}{k}", zeros)
+        values = np.array([columns[column] for column in columns_of_values(name)])
+        is_tied = affected_by_ties(values[1], values[2])
+        is_counted = ~np.isnan(values[0]) & (weight > 0)
+        summed = [*(values * weight), is_tied, ranked, unjudged, ones, weight]
+        figures[name] = np.array([values[0], *np.where(is_counted, summed, 0.0)])
     return figures
 
 
@@ -368,7 +351,7 @@ def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
-def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
+def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
     """Return the score of each system in one result, from its figures.
 
     The first intervals are those of the means; those of differences follow.
@@ -409,7 +392,7 @@ def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> lis
     return scores
 
 
-def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
     """Return for each query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 

@@ -14,7 +14,7 @@ from ..scores.queries import sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
-from .significance import FEW, differences
+from .significance import FEW, differences, effective_queries
 
 NAMED = 5  # pairs or slices in a sentence
 # Why a query is excluded, as a sentence says it of one query and of several.
@@ -39,13 +39,16 @@ LEFT_OUT = {
 
 
 def notes_of(
-    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None
+    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str
 ) -> list[str]:
-    """Return the notes on the queries of one system."""
+    """Return the notes on the queries of one system.
+
+    `unmatched` is the warning that no document was both retrieved and judged, or that most queries
+    are missing; empty if there was none.
+    """
     notes = [
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
-        *short_run_notes(columns, options),
         *exclusion_notes(columns, options),
         *unmatched_notes(columns, unmatched),
         *cutoff_notes(columns, options),
@@ -58,8 +61,8 @@ def notes_of(
 def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: what all share once, then the others with a name."""
     first, *others = by_system.values()
-    notes = [note for note in first if all(note in other for other in others)]
-    shared = set(notes)
+    shared = [note for note in first if all(note in other for other in others)]
+    notes = list(shared)
     for name, system_notes in by_system.items():
         for note in system_notes:
             if note not in shared:
@@ -69,16 +72,16 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return notes on cutoffs without effect, and on only relevant documents."""
-    if "all relevant" not in columns:  # values without rankings
-        return []
     longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
     sentences = []
     for k in options.cutoffs:
         if k is not None and k > longest:
-            reason = f"no query has more than {longest} retrieved or judged documents"
-            sentences.append(f"The cutoff {k} has no effect: {reason}.")
+            sentences.append(
+                f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
+                "judged documents."
+            )
     queries = len(columns["all relevant"])
-    count = int(np.count_nonzero(columns["all relevant"]))
+    count = np.count_nonzero(columns["all relevant"])
     if 10 * count >= queries:
         # Fewer hardly raise the mean.
         sentences.append(
@@ -92,75 +95,84 @@ def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
-    fewest = min(counted_weights, key=_effective)
-    effective = _effective(fewest)
+    fewest = min(counted_weights, key=effective_queries)
+    effective = effective_queries(fewest)
     if effective >= FEW:
         return []
-    queries = int(np.count_nonzero(fewest))
+    queries = np.count_nonzero(fewest)
     if queries == 1:
         return ["A single query says nothing about others: its score has no interval."]
     number = f"{queries:,}"
     if effective <= 0.999 * queries:
         # Apart from rounding, weights differ.
         number += f", which count as {effective:.1f} by their weights"
-    problem = "intervals and tests may be wrong more often than their levels say"
-    return [f"Few queries ({number}): below {FEW}, {problem}."]
-
-
-def _effective(weight: NDArray[np.float64]) -> float:
-    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
-    if not weight.any():
-        return 0.0
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    return [
+        f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
+        "their levels say."
+    ]
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries = len(columns["ideal"])
     has_no_relevant = columns["ideal"] <= 0
-    is_skipped = np.zeros(queries, bool)
-    if options.missing == "skip":
-        is_skipped = columns.get("missing", is_skipped)
+    is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
         "missing": is_skipped,
         "nothing relevant": has_no_relevant & ~is_skipped,
         "ideal 0": ~has_no_relevant & ~is_skipped,
     }
-    has_no_value = {name: np.isnan(columns[name]) for name in options.names}
     sentences = []
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
-        for name, mask in has_no_value.items():
-            measures.setdefault((mask & applies).tobytes(), []).append(name)
-        for left_out, names in measures.items():
-            count = int(np.count_nonzero(np.frombuffer(left_out, bool)))
-            if count > 0:
-                measure = _some_names(names, options.names)
-                sentences.append(_left_out_note(reason, count, queries, measure))
+        for name in options.names:
+            excluded = np.isnan(columns[name]) & applies
+            measures.setdefault(excluded.tobytes(), []).append(name)
+        for mask, names in measures.items():
+            measure = _some_names(names, options.names)
+            sentences += _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
-        count = int(np.count_nonzero(columns["weight"] == 0))
-        if count > 0:
-            sentences.append(_left_out_note("weight 0", count, queries))
+        sentences += _left_out_notes("weight 0", columns["weight"] == 0)
     return sentences
 
 
-def _left_out_note(reason: str, count: int, queries: int, measure: str = "") -> str:
+def _left_out_notes(reason: str, excluded: NDArray[np.bool_], measure: str = "") -> list[str]:
+    count = np.count_nonzero(excluded)
+    if count == 0:
+        return []
     one, several = LEFT_OUT[reason]
-    if count == 1:
-        return f"1 of {queries:,} {one} excluded from the mean{measure}."
-    return f"{count:,} of {queries:,} {several} excluded from the mean{measure}."
+    why = one if count == 1 else several
+    return [f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."]
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
+def missing_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return sentences on missing queries that count in the mean, and on those with few documents.
+
+    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
+    """
+    sentences: list[str] = []
+    missing = int(np.count_nonzero(columns["missing"]))
+    if missing and options.missing != "skip":
+        sentences.append(Message(f"{sentence_on_missing(missing, len(columns['ideal']))}."))
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
+    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
+    if not few:
+        return sentences
+    other = "other " if missing else ""
+    fewer = f"fewer than {deepest} retrieved documents"
+    if few == 1:
+        return [*sentences, f"1 {other}query has {fewer} and lacks judged ones."]
+    return [*sentences, f"{few:,} {other}queries have {fewer} and lack judged ones."]
+
+
+def unmatched_notes(columns: PerQuery, unmatched: str) -> list[str]:
     """Return a sentence if no document was both retrieved and judged.
 
     `unmatched` says so with ids from both inputs, if these are known.
     """
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    if "retrieved and judged" not in columns:  # values without rankings
-        return []
     if not columns["retrieved"].any() or not columns["judged"].any():
         return []
     if columns["retrieved and judged"].any():
@@ -179,8 +191,10 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if options.exclude_from == "run":
         if not retrieved:
             return [_nothing_excluded("retrieved")]
-        still = f"judged, so still in the ideals: {judged:,}"
-        return [f"Excluded documents: {retrieved:,} from the run; {still}."]
+        return [
+            f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
+            f"{judged:,}."
+        ]
     if not retrieved and not judged:
         return [_nothing_excluded("retrieved or judged")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
@@ -188,74 +202,40 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     count = 0
     for name, measure, _ in options.results:
         if measure == "nDCG":
-            count = max(count, int(np.count_nonzero(emptied & ~np.isnan(columns[name]))))
+            count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
     if count == 0:
         return sentences
-    counted = "counted"
-    if not isinstance(options.scoring["zero_division"], str):
-        counted = f"counted as {options.scoring['zero_division']:g}"
-    have, are = "have", "are"
+    value = options.scoring["zero_division"]
+    counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
+    left = f"{count:,} of {len(emptied):,} queries have no relevant document left and are {counted}"
     if count == 1:
-        have, are = "has", "is"
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left"
-    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    sentences.append(Message(f"{left} and {are} {counted}; {skip}."))
-    return sentences
+        left = f"1 of {len(emptied):,} queries has no relevant document left and is {counted}"
+    skip = mark("zero_division", math.nan)
+    return [*sentences, Message(f"{left}; {skip} leaves such queries out of the mean.")]
 
 
-def _nothing_excluded(there: str) -> Message:
-    problem = f"No document was excluded: {mark('exclude')} has none that is {there}"
-    return Message(f"{problem}; are its ids the ids of queries and documents?")
-
-
-def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on missing queries that count in the mean, if there are any."""
-    if "missing" not in columns:  # values without rankings
-        return []
-    if options.missing == "skip":
-        return []
-    missing = int(np.count_nonzero(columns["missing"]))
-    if not missing:
-        return []
-    return [Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")]
-
-
-def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents that lack judged ones.
-
-    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
-    """
-    if "missing" not in columns:  # values without rankings
-        return []
-    deepest = max((k for k in options.cutoffs if k is not None), default=0)
-    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
-    if not few:
-        return []
-    other = ""
-    if columns["missing"].any():
-        # Those that are missing have a sentence of their own.
-        other = "other "
-    fewer = f"fewer than {deepest} retrieved documents"
-    if few == 1:
-        return [f"1 {other}query has {fewer} and lacks judged ones."]
-    return [f"{few:,} {other}queries have {fewer} and lack judged ones."]
+def _nothing_excluded(where: str) -> Message:
+    return Message(
+        f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids the "
+        "ids of queries and documents?"
+    )
 
 
 def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     """Return a sentence on each score that may be no better than a random order, or is worse."""
     sentences = []
     for name, score in scores.items():
-        differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if not differs.any():  # the order does not matter
-            continue
+        by_order = differences(columns[name], columns[f"random order {name}"])
+        if not (np.abs(by_order) > 0).any():
+            continue  # the order does not matter
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
             sentences.append(f"{name} may be no better than a random order: {expected}.")
         elif score.random_order > score.high:
-            hint = "Do higher scores rank first?"
-            sentences.append(f"{name} is worse than a random order: {expected}. {hint}")
+            sentences.append(
+                f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
+            )
     return sentences
 
 
@@ -267,23 +247,29 @@ def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> li
             without += 1
     if not without:
         return []
-    few = "fewer than two of their queries have a value"
-    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
+    sentences = [
+        f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of their "
+        "queries have a value."
+    ]
     named = [part for value, part in slices.items() if value is not None]
     measures_by_count: dict[int, list[str]] = {}
     without_interval = []
     for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
-        if counted < len(named):
-            measures_by_count.setdefault(counted, []).append(name)
+        measures_by_count.setdefault(counted, []).append(name)
         if score.queries and math.isnan(score.low):
             without_interval.append(name)
+    measures_by_count.pop(len(named), None)
     for counted, names in measures_by_count.items():
-        number = f"{counted:,} of {len(named):,} slices; the others have no value"
-        sentences.append(f"The mean of slices{_some_names(names, means)} is over {number}.")
+        sentences.append(
+            f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
+            f"{len(named):,} slices; the others have no value."
+        )
     if without_interval:
-        which = f"mean of slices{_some_names(without_interval, means)}"
-        sentences.append(f"The {which} has no interval, since one of the slices has none.")
+        sentences.append(
+            f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
+            "of the slices has none."
+        )
     return sentences
 
 
@@ -299,8 +285,10 @@ def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     few = sum(part.queries < FEW for part in slices.values())
     if not few:
         return []
-    problem = "intervals may miss the true value more often than they say"
-    return [f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: {problem}."]
+    return [
+        f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss the "
+        "true value more often than they say."
+    ]
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -316,10 +304,8 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
         return [0.0] * len(pairs)
     least = []
     for pair in pairs:
-        as_extreme = 1
-        if pair.exact:
-            # A two-sided test also counts the permutation with all signs turned.
-            as_extreme = testing.sides
+        # A two-sided test also counts the permutation with all signs turned.
+        as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
     return testing.holm(pairs, least)
 
@@ -330,11 +316,11 @@ def differing_text(least: int, most: int | None = None) -> str:
     >>> differing_text(1), differing_text(4), differing_text(3, 5)
     ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
     """
-    if least == 1 and most is None:
+    if most not in (None, least):
+        return f"{least:,} to {most:,} queries that differ"
+    if least == 1:
         return "1 query that differs"
-    if most is None:
-        return f"{least:,} queries that differ"
-    return f"{least:,} to {most:,} queries that differ"
+    return f"{least:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> list[str]:
@@ -345,8 +331,10 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
     equal = [title for title, queries in differing.items() if queries == 0]
     if not equal:
         return []
-    same = f"Both systems have the same value in every query: {_first_names(equal)}"
-    return [f"{same}. Are they the same run?"]
+    return [
+        f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+        "same run?"
+    ]
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -361,9 +349,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sentences = _beyond_notes(pairs, testing, baseline)
     too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
-        problem = "too few queries to find any difference with 80% power"
         sentences.append(
-            f"{too_few:,} of {len(pairs):,} pairs have {problem}, even the greatest possible."
+            f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
+            "with 80% power, even the greatest possible."
         )
     near = 0
     for pair in pairs:
@@ -371,9 +359,10 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
             near += 1
     if near:
-        place = f"within two standard errors of {SIGNIFICANT}"
-        hint = "all permutations might put them on the other side"
-        sentences.append(f"{near:,} of {len(pairs):,} corrected p-values lie {place}: {hint}.")
+        sentences.append(
+            f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
+            f"{SIGNIFICANT}: all permutations might put them on the other side."
+        )
     return sentences
 
 
@@ -391,29 +380,20 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
     needed = []
     reason = "this number of permutations"
     if all(pair.exact for pair in beyond):
-        reason = differing_text(*_fewest_and_most_queries(beyond))
+        # Of n queries that differ there are 2 ** n permutations.
+        differing = [pair.permutations.bit_length() - 1 for pair in beyond]
+        reason = differing_text(min(differing), max(differing))
         enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
         needed.append(f"{enough} queries that differ")
     p_name = "p"
     if tests > 1:
         p_name = f"p corrected for {tests:,}"
         # Against a baseline, each of n systems is in one pair; without one, in n - 1.
-        hint = ", as with a baseline" if baseline is None else ""
-        needed.append(f"fewer pairs{hint}")
-    problem = f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant"
+        needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
     return [
-        f"{problem}: with {reason}, {p_name} is at least {least:.4f}. "
-        f"A significant result needs {', or '.join(needed)}."
+        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
+        f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
     ]
-
-
-def _fewest_and_most_queries(pairs: Sequence[Pair]) -> list[int]:
-    """Return how many queries differ in the pairs with the fewest and the most, once if equal.
-
-    Of n queries that differ there are 2 ** n permutations.
-    """
-    counts = [pair.permutations.bit_length() - 1 for pair in pairs]
-    return sorted({min(counts), max(counts)})
 
 
 def notes_on_slices(
@@ -423,16 +403,18 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        family = f"{together * len(compared):,} pairs: {together:,} of {testing.measures} in each"
         sentences.append(
-            f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
+            f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
+            f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
     if not left_out:
         return sentences
-    names = _first_names([slice_name(value) for value in left_out])
-    problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
-    sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
+    names = _first_names(list(map(slice_name, left_out)))
+    sentences.append(
+        f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two of "
+        f"their queries have a value: {names}."
+    )
     if left_out != [None]:
         # None is no slice, and not in their mean.
         sentences.append(

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import choice, in_units
+from ..measure.ties import Floats
 from ..show.tables import count_text, interval_text, number_text, p_text
-from .significance import ROUNDING, at_level, holm
+from .significance import ROUNDING, holm, scipy_special
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
 # Columns of tables that also have one for each system, so that no system can have these names.
@@ -79,20 +80,15 @@ class Testing(NamedTuple):
         p_holm = self.holm(pairs, [pair.p for pair in pairs])
         p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        lows, highs = low.tolist(), high.tolist()
+        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
         return [
-            pair._replace(
-                p_holm=p_holm[index],
-                p_t_holm=p_t_holm[index],
-                low_holm=lows[index],
-                high_holm=highs[index],
-            )
-            for index, pair in enumerate(pairs)
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
+            for pair, p, p_t, low_end, high_end in rows
         ]
 
     def _intervals(
         self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares each p.
 
         Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
@@ -100,52 +96,44 @@ class Testing(NamedTuple):
         the t-test and the randomization test disagree about the tested difference, the nearest end
         of the interval is moved to it.
         """
-        p_values = np.array([pair.p for pair in pairs])
+        # The fields from `difference` to `p`.
+        figures = np.array([pair[3:11] for pair in pairs]).reshape(-1, 8)
+        difference, low, high, least, most, error, freedom, p = figures.T
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
-            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            smaller = np.searchsorted(np.sort(p[family]), p[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
-        beyond = SIGNIFICANT / tests / self.sides
-
-        def column(name: str) -> NDArray[np.float64]:
-            return np.array([getattr(pair, name) for pair in pairs], float)
-
-        difference = column("difference")
-        low, high = at_level(
-            difference,
-            [column("low"), column("high")],
-            column("standard_error"),
-            column("degrees_of_freedom"),
-            (1 - confidence) / 2,
-            beyond,
-        )
-        low = np.maximum(low, column("low_holm"))
-        high = np.minimum(high, column("high_holm"))
+        quantile = scipy_special().stdtrit
+        t = quantile(freedom, 1 - SIGNIFICANT / tests / self.sides)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # If a standard error is 0, the given interval is widened in proportion.
+            has_error = error > ROUNDING * np.abs(difference)
+            wider = t / quantile(freedom, 1 - (1 - confidence) / 2)
+            below = np.where(has_error, t * error, wider * np.abs(low - difference))
+            above = np.where(has_error, t * error, wider * np.abs(high - difference))
+            low = np.maximum(difference - below, least)
+            high = np.minimum(difference + above, most)
         tested = self.tested
         if self.alternative != "less":
             # The interval of a significant difference lies above the tested one.
-            above = significant & (difference > tested)
+            is_above = significant & (difference > tested)
             low_above = np.maximum(low, np.nextafter(tested, 2))
-            low = np.where(above, low_above, np.minimum(low, tested))
+            low = np.where(is_above, low_above, np.minimum(low, tested))
         if self.alternative != "greater":
-            below = significant & (difference < tested)
+            is_below = significant & (difference < tested)
             high_below = np.minimum(high, np.nextafter(tested, -2))
-            high = np.where(below, high_below, np.maximum(high, tested))
+            high = np.where(is_below, high_below, np.maximum(high, tested))
         return low, high
 
     @property
     def sides(self) -> int:
         """The number of sides on which a difference can be significant."""
-        if self.alternative == "two-sided":
-            return 2
-        return 1
+        return 2 if self.alternative == "two-sided" else 1
 
     @property
     def measures(self) -> str:
         """The measures whose p-values are corrected together."""
-        if self.corrected_over == "all":
-            return "all measures"
-        return "a measure"
+        return "all measures" if self.corrected_over == "all" else "a measure"
 
     @property
     def test(self) -> str:

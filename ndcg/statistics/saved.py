@@ -182,18 +182,15 @@ def saved_scores(
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
 
-def with_figures_of_documents(
-    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
-) -> dict[str, dict[str, Score]]:
-    """Return the scores of systems with the saved figures that depend on documents."""
-    completed: dict[str, dict[str, Score]] = {}
+def add_figures_of_documents(
+    scores: Mapping[str, dict[str, Score]], saved: Mapping[str, Any]
+) -> None:
+    """Add to the scores of systems the saved figures that depend on documents."""
     for system, system_scores in scores.items():
-        completed[system] = {}
         for name, score in system_scores.items():
             place = f"scores: {system}: {name}"
             figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
-            completed[system][name] = score._replace(**figures)
-    return completed
+            system_scores[name] = score._replace(**figures)
 
 
 def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:

@@ -86,6 +86,19 @@ def differences(one: Floats | float, other: Floats | float) -> Floats:
     return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
+def power_of_two(largest: float) -> float:
+    """Return a power of two near the largest value.
+
+    Divided by it, no sum or square of values overflows, and no digit is lost.
+    """
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def effective_queries(weight: Floats) -> float:
+    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
 @dataclass(frozen=True)
 class Sample:
     """The values of some rows, such as systems, for the queries that count, and pairs of rows.
@@ -94,8 +107,7 @@ class Sample:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of each query, relative to the largest.
         pairs: the pairs to compare: the first row of each, then the second of each.
-        scale: a power of two near the largest value, so that no sum or square overflows and no
-            digit is lost.
+        scale: a power of two near the largest value.
     """
 
     values: Floats
@@ -112,24 +124,20 @@ class Sample:
         With pairs, it is an error if fewer than two queries count.
         """
         scipy_special()
-        counted = ~np.isnan(values[0])
-        if weight is not None:
-            counted &= weight > 0
+        if weight is None:
+            weight = np.ones(values.shape[1])
+        counted = ~np.isnan(values[0]) & (weight > 0)
         if not counted.all():
             # So each row is contiguous, and summed as it is alone.
             values = np.compress(counted, values, axis=1)
-            if weight is not None:
-                weight = weight[counted]
-        if weight is None:
-            weight = np.ones(values.shape[1])
-        else:
-            weight = weight / weight.max(initial=0)
+            weight = weight[counted]
+        weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
             problem = "a comparison needs at least two queries that have a value"
             if len(weight) == 0:
                 raise InputError(f"{problem}; got 0")
             raise InputError(f"{problem}; got 1; {mark('report')} gives the score of one")
-        scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
+        scale = power_of_two(np.abs(values).max(initial=0))
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
     @cached_property
@@ -139,8 +147,8 @@ class Sample:
 
     @cached_property
     def effective(self) -> float:
-        """How many queries of equal weight would be as precise (Kish, 1965)."""
-        return float(self.weight.sum() ** 2 / (self.weight**2).sum())
+        """The effective number of queries."""
+        return effective_queries(self.weight)
 
     @cached_property
     def moments(self) -> list[Moments]:
@@ -163,9 +171,7 @@ class Sample:
         for average, size, spread, hc2, cubes in rows:
             error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
-            slope = 0.0
-            if square:
-                slope = cubes / square
+            slope = cubes / square if square else 0.0
             moments.append(Moments(average, error, size * math.sqrt(spread), slope))
         return moments
 
@@ -204,11 +210,11 @@ class Estimate(NamedTuple):
     is_mean: bool  # the error of a difference does not depend on the true difference
 
     def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t."""
-        freedom = self.freedom
-        if not self.square:
-            # Of equal values: that of the normal distribution, as in Wilson's interval.
-            freedom = math.inf
+        """Return a quantile of Student's t; of equal values, of the normal distribution.
+
+        The interval of equal values is Wilson's.
+        """
+        freedom = self.freedom if self.square else math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
     def ends(self, t: float) -> tuple[float, float]:
@@ -222,12 +228,9 @@ class Estimate(NamedTuple):
             odds = t**2 / self.effective
             return self._end_of_equal(least, odds), self._end_of_equal(greatest, odds)
         reach = t**2 * self.square
-        if not self.is_mean:
-            away = math.sqrt(reach)
-            return max(self.value - away, least), min(self.value + away, greatest)
         # With one bound alone, values do not get more alike towards it.
         rise = fall = 0.0
-        if math.isfinite(least) and math.isfinite(greatest):
+        if self.is_mean and math.isfinite(greatest - least):
             rise = 1 / (self.value - least)
             fall = 1 / (greatest - self.value)
         low, high = _crossings(reach, rise, fall)
@@ -257,15 +260,32 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     lightest = sample.weight.min()
     if lightest < LIGHTEST:
         problem = f"a weight is {lightest:.0e} of the largest"
-        problem = f"{problem}, too far apart for a confidence interval"
         hint = "give the queries that hardly count a weight of 0"
-        raise ValueError(f"sample_weight: {problem}; {hint}")
+        raise ValueError(
+            f"sample_weight: {problem}, too far apart for a confidence interval; {hint}"
+        )
+    effective = sample.effective
     bounds = _bounds(sample, greatest / sample.scale)
-    rows = len(sample.values)
-    return [
-        _estimate(moments, within, sample, is_mean=index < rows)
-        for index, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
-    ]
+    rows = []
+    for row, (least, most) in enumerate(bounds):
+        mean, error, _, slope = sample.moments[row]
+        freedom = float(len(sample.weight) - 1)
+        is_mean = row < len(sample.values)
+        square = error**2
+        if error <= max(ROUNDING * abs(mean), TINY):
+            square = 0.0
+        elif is_mean:
+            # The squared error if every value were at a bound, like 0/1 values, of which t is
+            # normal.
+            of_bounds = (mean - least) * (most - mean) / effective
+            square = min(square, of_bounds)
+            freedom /= max(1 - square / of_bounds, ROUNDING)
+        else:
+            slope = 0.0
+        rows.append(
+            Estimate(mean, error, square, freedom, effective, (least, most), slope, is_mean)
+        )
+    return rows
 
 
 def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
@@ -274,9 +294,8 @@ def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
     lowest = sample.values.min(axis=1).tolist()
     highest = sample.values.max(axis=1).tolist()
     for least, most in zip(lowest, highest, strict=True):
-        lower, upper = -math.inf, math.inf
-        if least >= 0:
-            lower = 0.0
+        lower = 0.0 if least >= 0 else -math.inf
+        upper = math.inf
         if most <= greatest * (1 + ROUNDING):
             upper = max(most, greatest)
         bounds.append((lower, upper))
@@ -285,53 +304,12 @@ def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
     return bounds
 
 
-def _estimate(
-    moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
-) -> Estimate:
-    mean, error, _, slope = moments
-    freedom = float(len(sample.weight) - 1)
-    effective = sample.effective
-    if error <= max(ROUNDING * abs(mean), TINY):
-        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
-    most = math.inf
-    if is_mean:
-        # The squared error if every value were at a bound, like 0/1 values, of which t is normal.
-        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
-    square = min(error**2, most)
-    freedom /= max(1 - square / most, ROUNDING)
-    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
-
-
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
     """Return the two ``d`` with ``d**2 == reach * (1 + rise * d) * (1 - fall * d)``."""
     tilt = reach * (rise - fall)
     root = math.hypot(reach * (rise + fall), 2 * math.sqrt(reach))
     bend = 2 * (1 + reach * rise * fall)
     return (tilt - root) / bend, (tilt + root) / bend
-
-
-def at_level(
-    difference: Floats,
-    ends: Sequence[Floats],
-    error: Floats,
-    freedom: Floats,
-    beyond: float,
-    other: Floats,
-) -> tuple[Floats, Floats]:
-    """Return the ends of Student's t intervals of differences at another level.
-
-    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the
-    given interval is widened in proportion.
-    """
-    quantile = scipy_special().stdtrit
-    has_error = error > ROUNDING * np.abs(difference)
-    t = quantile(freedom, 1 - other)
-    low, high = ends
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wider = t / quantile(freedom, 1 - beyond)
-        below = np.where(has_error, t * error, wider * np.abs(low - difference))
-        above = np.where(has_error, t * error, wider * np.abs(high - difference))
-    return difference - below, difference + above
 
 
 def paired_tests(
@@ -346,9 +324,8 @@ def paired_tests(
     means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
-    sign = _sign(alternative)
     margin /= sample.scale
-    shares = (sample.by_query * sign + margin) * sample.weight
+    shares = distance_beyond(sample.by_query, alternative, margin) * sample.weight
     p_values = np.ones(len(shares))
     permutations = np.full(len(shares), 1 << SAMPLED)
     exact = np.zeros(len(shares), bool)
@@ -359,16 +336,14 @@ def paired_tests(
             permutations[row] = 1 << len(differing)
             exact[row] = True
     if not exact.all():
-        one, other = sample.pairs[::sign, ~exact]
+        one, other = sample.pairs[:: _sign(alternative), ~exact]
         p_values[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
-    return Tests(p_values, _t_tests(shares, two_sided), exact, permutations)
+    return Tests(p_values, np.array(_t_tests(shares, two_sided)), exact, permutations)
 
 
 def _sign(alternative: str) -> int:
     """Return the sign with which a difference speaks for the alternative if it is positive."""
-    if alternative == "less":
-        return -1
-    return 1
+    return -1 if alternative == "less" else 1
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
@@ -473,8 +448,8 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells
 
 
-def _t_tests(shares: Floats, two_sided: bool) -> Floats:
-    """Return, for each row, the probability that chance gives a mean at least as extreme.
+def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
+    """Return the p-value of the t-test of each row.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
@@ -483,21 +458,33 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
-    p_values = []
-    for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        if square:
-            t = mean / math.sqrt(square / (queries - 1) / queries)
-        elif mean:
-            t = math.copysign(math.inf, mean)
-        else:
-            # No query differs.
-            p_values.append(1.0)
-            continue
-        if two_sided:
-            p_values.append(2 * scipy_special().stdtr(queries - 1, -abs(t)))
-        else:
-            p_values.append(scipy_special().stdtr(queries - 1, -t))
-    return np.array(p_values)
+    errors = np.sqrt(squares / (queries - 1) / queries)
+    return [
+        t_test(mean, error, queries - 1, two_sided)
+        for mean, error in zip(means.tolist(), errors.tolist(), strict=True)
+    ]
+
+
+def t_test(beyond: float, error: float, freedom: float, two_sided: bool) -> float:
+    """Return the p-value of a difference by Student's t, from `distance_beyond` and its error."""
+    if error:
+        t = beyond / error
+        tail = -abs(t) if two_sided else -t
+        return (1 + two_sided) * float(scipy_special().stdtr(freedom, tail))
+    return 0.0 if is_beyond(beyond, two_sided) else 1.0
+
+
+def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
+    """Return how far a difference lies from the tested one, above 0 if this is for the alternative.
+
+    The tested one is 0, or the margin on the other side of it.
+    """
+    return _sign(alternative) * difference + margin
+
+
+def is_beyond(beyond: float, two_sided: bool) -> bool:
+    """Return whether a `distance_beyond` speaks for the alternative."""
+    return beyond > 0 or (two_sided and beyond < 0)
 
 
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
@@ -520,9 +507,9 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
         if moments.deviation <= ROUNDING * abs(mean):
             continue  # nothing is known from differences that are all equal
         deviation = moments.deviation * math.sqrt(effective / (effective - 1))
-        distance = abs(mean)
-        if not two_sided:
-            distance = _sign(alternative) * mean + margin / sample.scale
+        distance = distance_beyond(mean, alternative, margin / sample.scale)
+        if two_sided:
+            distance = abs(mean)
         t = detectable_t(effective, two_sided)
         detectable[pair] = t / math.sqrt(effective) * deviation * sample.scale
         queries = _queries_needed(distance / deviation, two_sided)

@@ -36,17 +36,16 @@ def combine(
     freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
     proportions). So the interval of one sample is its own, and no end is beyond a bound.
     """
-    estimates_by_sample = [estimates(sample, greatest) for sample in samples]
-    scales = [sample.scale for sample in samples]
-    quantile = (1 + confidence) / 2
-    return [_combined(row, scales, quantile) for row in zip(*estimates_by_sample, strict=True)]
+    rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
+    # Relative to the largest, so that no sum overflows.
+    unit = max(sample.scale for sample in samples)
+    scales = [sample.scale / unit for sample in samples]
+    return [_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
 
 
-def _combined(row: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
-    """Return the mean of independent estimates, each in units of its scale."""
-    count = len(row)
-    unit = max(scales)
-    scales = [scale / unit for scale in scales]  # so that no sum overflows
+def _combined(
+    row: Sequence[Estimate], scales: Sequence[float], unit: float, quantile: float
+) -> Combined:
     errors = []
     for estimate, scale in zip(row, scales, strict=True):
         errors.append(math.sqrt(estimate.square) * scale)
@@ -64,10 +63,7 @@ def _combined(row: Sequence[Estimate], scales: Sequence[float], quantile: float)
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
-    values = []
-    lows = []
-    highs = []
-    standard_errors = []
+    figures = []
     for estimate, error, scale in zip(row, errors, scales, strict=True):
         if error > 0:
             low, high = estimate.ends(t)
@@ -76,14 +72,9 @@ def _combined(row: Sequence[Estimate], scales: Sequence[float], quantile: float)
         else:
             # Of differences, as in Student's t: equal ones have no error if others do.
             low = high = estimate.value
-        values.append(estimate.value * scale)
-        lows.append(low * scale)
-        highs.append(high * scale)
-        standard_errors.append(estimate.standard_error * scale)
-    return Combined(
-        value=sum(values) / count * unit,
-        low=sum(lows) / count * unit,
-        high=sum(highs) / count * unit,
-        standard_error=math.hypot(*standard_errors) / count * unit,
-        freedom=freedom,
-    )
+        figures.append(
+            (estimate.value * scale, low * scale, high * scale, estimate.standard_error * scale)
+        )
+    *columns, standard_errors = zip(*figures, strict=True)
+    value, low, high = (sum(column) / len(row) * unit for column in columns)
+    return Combined(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from ..measure.ties import Floats
-from .significance import ROUNDING, detectable_t, scipy_special
+from .significance import (
+    ROUNDING,
+    detectable_t,
+    distance_beyond,
+    is_beyond,
+    power_of_two,
+    scipy_special,
+    t_test,
+)
 
 
 def welch(
@@ -25,16 +33,14 @@ def welch(
     those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
     """
     two_sided = alternative == "two-sided"
-    # A power of two near the largest value, so that no square overflows and no digit is lost.
-    size = np.ldexp(1.0, np.frexp(max(np.abs(sample).max() for sample in samples))[1] - 1)
+    size = power_of_two(max(np.abs(sample).max() for sample in samples))
     one, other = (sample / size for sample in samples)
     mean, mean_other = float(one.mean()), float(other.mean())
     variance = float(one.var(ddof=1)) / len(one)
     variance_other = float(other.var(ddof=1)) / len(other)
     difference = mean - mean_other
     error = math.sqrt(variance + variance_other)
-    tested = {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
-    beyond = difference - tested
+    beyond = distance_beyond(difference, alternative, margin / size)
     if error <= ROUNDING * max(abs(mean), abs(mean_other)):
         (low, high), (low_other, high_other) = intervals
         below = math.hypot(mean - low / size, high_other / size - mean_other)
@@ -42,7 +48,7 @@ def welch(
         freedom = min(len(one), len(other)) - 1.0
         detected = math.nan
         p = 1.0
-        if is_beyond(beyond, alternative):
+        if is_beyond(beyond, two_sided):
             # No other division of all queries into two samples gives such a difference.
             p = min(1.0, (1 + two_sided) / math.comb(len(one) + len(other), len(one)))
     else:
@@ -50,29 +56,14 @@ def welch(
         freedom = error**4 / squares
         t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
         below = above = t * error
-        p = p_of_t(beyond / error, freedom, alternative)
+        p = t_test(beyond, error, freedom, two_sided)
         detected = detectable_t(freedom + 1, two_sided) * error
     return {
-        "difference": float(difference * size),
-        "low": float((difference - below) * size),
-        "high": float((difference + above) * size),
-        "standard_error": float(error * size),
-        "min_detectable": float(detected * size),
+        "difference": difference * size,
+        "low": (difference - below) * size,
+        "high": (difference + above) * size,
+        "standard_error": error * size,
+        "min_detectable": detected * size,
         "degrees_of_freedom": freedom,
         "p": p,
     }
-
-
-def is_beyond(difference: float, alternative: str) -> bool:
-    """Return whether a difference from the tested one speaks for the alternative."""
-    if alternative == "greater":
-        return difference > 0
-    if alternative == "less":
-        return difference < 0
-    return difference != 0
-
-
-def p_of_t(t: float, freedom: float, alternative: str) -> float:
-    """Return the p-value of a value of Student's t."""
-    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))
