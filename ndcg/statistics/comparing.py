@@ -23,7 +23,6 @@ from .measured import (
     query_columns,
     query_table,
     stacked,
-    with_slices,
 )
 from .notes import (
     equal_notes,
@@ -113,17 +112,19 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    score_order = options.get("score_order")
-    given_orders: Mapping[str, Any] = {}
-    if isinstance(score_order, Mapping):
-        given_orders = score_order
-        parsed = Options.of_method(compare, k, {**options, "score_order": None})
-        names = system_names(systems, baseline)
-        orders = _orders(score_order, names)
+    orders = options.get("score_order")
+    if isinstance(orders, Mapping):
+        options = {**options, "score_order": None}
     else:
-        parsed = Options.of_method(compare, k, options)
-        names = system_names(systems, baseline)
-        orders = dict.fromkeys(names, parsed.score_order)
+        orders = {}
+    parsed = Options.of_method(compare, k, options)
+    names = system_names(systems, baseline)
+    for name in orders:
+        choice(f"a system in {mark('score_order')}", name, names)
+    options_by_system = dict.fromkeys(names, parsed)
+    for name, order in orders.items():
+        score_order = Options.parse(score_order=order).score_order
+        options_by_system[name] = replace(parsed, score_order=score_order, is_order_given=True)
     runs = {_argument(name): systems[name] for name in names}
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
@@ -131,27 +132,25 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_argument(name)) for name in names}
     inputs = Inputs(**arguments)
+    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
-    same_queries = options.get("missing") is None and parsed.missing == "empty"
-    options_by_system = {}
-    for name, order in orders.items():
-        is_given = parsed.is_order_given or name in given_orders
-        options_by_system[name] = replace(parsed, score_order=order, is_order_given=is_given)
-    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
+    if options.get("missing") is None and parsed.missing == "empty":
+        _refuse_lacking_queries(columns)
+    leave_out_alike(columns, parsed)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    if len(set(orders.values())) > 1:
-        # The signature names the order of each system.
-        parsed = replace(parsed, score_order=",".join(orders.values()))
-    else:
-        parsed = replace(parsed, score_order=orders[names[0]])
+    # The signature names the order of each system, or the one of all.
+    score_orders = [system_options.score_order for system_options in options_by_system.values()]
+    if len(set(score_orders)) == 1:
+        score_orders = score_orders[:1]
+    parsed = replace(parsed, score_order=",".join(score_orders))
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
     slices = None
     if inputs.by is not None:
-        first = next(iter(columns.values()))
+        first = columns[names[0]]
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
     contest = Contest(parsed, baseline, resampling, testing)
     comparison = comparison_of(columns, slices, contest, signature)
@@ -184,10 +183,8 @@ def comparison_of(
         all_notes += small_slices(results["slices"])
         all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = {}
-    if slices is not None:
-        columns = {system: with_slices(values, slices) for system, values in columns.items()}
     for system, system_columns in columns.items():
-        table = query_table(system_columns)
+        table = query_table(system_columns, slices)
         names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
         tables[system] = table.select(names)
     return Comparison(
@@ -195,16 +192,9 @@ def comparison_of(
         baseline=contest.baseline,
         queries=stacked(tables),
         notes=(*all_notes, *notes),
-        testing=contest.testing,
+        testing=testing,
         **results,
     )
-
-
-def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Return the order of each system's scores, from the orders that are given by system."""
-    for name in score_order:
-        choice(f"a system in {mark('score_order')}", name, names)
-    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
 def _argument(system: str) -> str:
@@ -218,14 +208,13 @@ def _marked_argument(system: str) -> str:
 
 
 def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
     """Return the columns of queries for each system, and a warning of some.
 
-    Each input is read once. The options of the systems differ only in the order of scores. With
-    `same_queries`, a judged query that only some systems rank is an error.
+    Each input is read once. The options of the systems differ only in the order of scores.
     """
-    shared, *_ = options.values()
+    shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
@@ -247,33 +236,26 @@ def _columns_of_systems(
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _marked_argument(name)) from None
-    if same_queries:
-        _refuse_lacking_queries(columns)
-    leave_out_alike(columns, shared.names)
-    if shared.missing == "skip":
-        # What one system lacks is skipped for all.
-        missing = np.any([system_columns["missing"] for system_columns in columns.values()], axis=0)
-        for system_columns in columns.values():
-            system_columns["missing"] = missing
     return columns, unmatched
 
 
 def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
-    missing = {name: system_columns["missing"] for name, system_columns in columns.items()}
-    is_ranked = ~np.all(list(missing.values()), axis=0)
-    for name, system_columns in columns.items():
-        lacking = np.flatnonzero(missing[name] & is_ranked)
-        if not lacking.size:
+    missing = np.array([system_columns["missing"] for system_columns in columns.values()])
+    names = list(columns)
+    lacking = missing & ~missing.all(axis=0)
+    for name, is_lacking in zip(names, lacking, strict=True):
+        if not is_lacking.any():
             continue
-        row = int(lacking[0])
+        row = int(is_lacking.argmax())
         query: Any = row
-        if "query" in system_columns:
-            query = shown(system_columns["query"][row])
-        other = next(other for other, is_missing in missing.items() if not is_missing[row])
-        problem = f"no ranking for query {query}, which {shown(other)} has"
-        hint = (
+        if "query" in columns[name]:
+            query = shown(columns[name]["query"][row])
+        other = names[int(missing[:, row].argmin())]
+        raise InputError(
+            f"no ranking for query {query}, which {shown(other)} has "
+            f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
-            f"{mark('missing', 'skip')} skips the query for all systems"
+            f"{mark('missing', 'skip')} skips the query for all systems",
+            _marked_argument(name),
         )
-        raise InputError(f"{problem} ({lacking.size} such queries); {hint}", _marked_argument(name))

@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from ..files.content import naming_file, parse_json, read_content
-from ..inputs.slices import Slices, slices_of
+from ..inputs.slices import Slices
 from ..measure.arguments import OPTIONS
 from ..measure.messages import InputError, Message, mark, shown
 from ..measure.options import Options
@@ -20,7 +20,7 @@ from .measured import PerQuery, Resampling, leave_out_alike
 from .notes import shared_notes
 from .pairs import Testing, system_names
 from .report import Report
-from .saved import choices_in, saved_columns
+from .saved import choices_in, saved_columns, slices_in
 
 NAMED_QUERIES = 5  # named in a message
 # The names in signatures that are not those of options, as messages say them.
@@ -75,30 +75,34 @@ def compare_reports(
     names = system_names(reports, baseline, "reports", "reports")
     loaded = {name: _report(name, reports[name]) for name in names}
     signature = _same_signature(loaded)
+    tables = {name: report.queries for name, report in loaded.items()}
+    slices = None
     if paired:
         try:
             tables = same_queries(loaded)
         except OtherQueriesError as error:
-            hint = "compares the means of different queries, as independent samples"
-            problem = f"have different queries: {error}"
-            raise InputError(f"{problem}; {mark('paired', False)} {hint}", "reports") from None
+            raise InputError(
+                f"have different queries: {error}; {mark('paired', False)} compares the means of "
+                "different queries, as independent samples",
+                "reports",
+            ) from None
+        slices = _same_slices(tables)
+        notes = _notes_of_paired(tables, slices)
     else:
-        tables = {name: report.queries for name, report in loaded.items()}
         if "weight" in tables[names[0]].column_names:
-            problem = f"have weights, which {mark('paired', False)} does not support"
-            raise InputError(f"{problem}; score both without weights", "reports")
+            raise InputError(
+                f"have weights, which {mark('paired', False)} does not support; score both "
+                "without weights",
+                "reports",
+            )
+        notes = _notes_of_independent(tables)
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: dict[str, PerQuery] = {}
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)
-    slices = None
     if paired:
-        leave_out_alike(columns, options.names)
-        slices = _same_slices(tables)
-        notes = _notes_of_paired(tables)
-    else:
-        notes = _notes_of_independent(tables)
+        leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
     return comparison_of(columns, slices, contest, signature=signature, notes=notes)
@@ -120,8 +124,10 @@ def _report(name: str, report: Any) -> Report:
         # Also a report from another copy of this package.
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        needed = "a report, the result of its to_dict, or the path of a JSON file with that result"
-        raise ValueError(f"{place}: must be {needed}; got {shown(values)}")
+        raise ValueError(
+            f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
+            f"with that result; got {shown(values)}"
+        )
     if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
         # As the shell saves the reports of several runs.
         raise ValueError(
@@ -148,15 +154,16 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
         other = choices_in(reports[system].signature)
         differing = []
         for key in {**one, **other}:
-            if one.get(key) == other.get(key):
-                continue
             default = defaults.get(key, "not given")
-            values = f"{one.get(key, default)} and {other.get(key, default)}"
-            differing.append(f"{option_names.get(key, key)} ({values})")
+            if one.get(key) != other.get(key):
+                values = f"{one.get(key, default)} and {other.get(key, default)}"
+                differing.append(f"{option_names.get(key, key)} ({values})")
         if differing:
-            problem = f"{shown(first)} and {shown(system)} were made with different options"
-            hint = "score both with the same options"
-            raise InputError(f"{problem}: {', '.join(differing)}; {hint}", "reports")
+            raise InputError(
+                f"{shown(first)} and {shown(system)} were made with different options: "
+                f"{', '.join(differing)}; score both with the same options",
+                "reports",
+            )
     return signature
 
 
@@ -170,52 +177,55 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
         lacking = [query for query in ids if query not in rows]
         extra = rows.keys() - set(ids)
         if lacking or extra:
-            only_first = f"{some_of(lacking, 'query')} only in {first}"
-            raise OtherQueriesError(f"{only_first}, {some_of(extra, 'query')} only in {name}")
+            raise OtherQueriesError(
+                f"{some_of(lacking, 'query')} only in {first}, "
+                f"{some_of(extra, 'query')} only in {name}"
+            )
         table = other.queries.take([rows[query] for query in ids])
         tables[name] = table
-        if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            weight = report.queries["weight"].to_numpy()
-            differs = np.flatnonzero(table["weight"].to_numpy() != weight)
-            query = shown(ids[int(differs[0])])
-            problem = f"query {query} has different weights in {shown(first)} and {shown(name)}"
-            raise InputError(f"{problem}; score both with the same weights", "reports")
+        if "weight" not in table.column_names:
+            continue
+        differs = table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+        if differs.any():
+            raise InputError(
+                f"query {shown(ids[differs.argmax()])} has different weights in {shown(first)} "
+                f"and {shown(name)}; score both with the same weights",
+                "reports",
+            )
     return tables
 
 
 def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
-    columns = []
-    for table in tables.values():
-        if "slice" not in table.column_names:
-            return None
-        columns.append(table["slice"])
-    first = columns[0]
-    if any(column != first for column in columns):
+    first, *others = tables.values()
+    if not _have_slices([first]):
         return None
-    return slices_of(first, None, len(first))
+    for table in others:
+        if not _have_slices([table]) or table["slice"] != first["slice"]:
+            return None
+    return slices_in(first)
 
 
-def _have_slices(tables: Mapping[str, pa.Table]) -> bool:
-    return any("slice" in table.column_names for table in tables.values())
+def _have_slices(tables: Iterable[pa.Table]) -> bool:
+    return any("slice" in table.column_names for table in tables)
 
 
-def _notes_of_paired(tables: Mapping[str, pa.Table]) -> list[str]:
+def _notes_of_paired(tables: Mapping[str, pa.Table], slices: Slices | None) -> list[str]:
     """Return notes on what differs between reports of the same queries."""
     notes = []
-    first = next(iter(tables))
-    if "judged" in tables[first].column_names:
-        judged = tables[first]["judged"].to_numpy()
-        relevant = tables[first]["relevant"].to_numpy()
-        for name, table in tables.items():
-            differs = table["judged"].to_numpy() != judged
-            differs |= table["relevant"].to_numpy() != relevant
-            differing = int(np.count_nonzero(differs))
-            if differing == 1:
-                notes.append(f"{name}: 1 query has other judgments than in {first}.")
-            elif differing > 1:
-                notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
-    if _have_slices(tables) and not _same_slices(tables):
+    first, *others = tables
+    for name in others:
+        table = tables[name]
+        counts = {"judged", "relevant"}.intersection(table.column_names, tables[first].column_names)
+        differs = np.zeros(len(table), bool)
+        for column in counts:
+            differs |= table[column].to_numpy() != tables[first][column].to_numpy()
+        differing = np.count_nonzero(differs)
+        if differing == 1:
+            notes.append(f"{name}: 1 query has other judgments than in {first}.")
+        elif differing > 1:
+            notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
+    if slices is None and _have_slices(tables.values()):
         notes.append("Slices are not compared, since the reports have different ones.")
     return notes
 
@@ -225,9 +235,13 @@ def _notes_of_independent(tables: Mapping[str, pa.Table]) -> list[str]:
     notes: list[str] = []
     if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        hint = f"{with_pairs}, smaller differences can be found"
-        notes.append(Message(f"All reports have the same queries: {hint}."))
-    if _have_slices(tables):
+        notes.append(
+            Message(
+                f"All reports have the same queries: {with_pairs}, smaller differences can be "
+                "found."
+            )
+        )
+    if _have_slices(tables.values()):
         notes.append("Slices are not compared, since the queries are not paired.")
     return notes
 

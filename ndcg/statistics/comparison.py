@@ -4,9 +4,8 @@ A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a 
 dict of JSON types, from which it can be restored.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -14,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name, slices_of
+from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name
 from ..measure.messages import shown, visible
 from ..measure.options import choice, measure_of, whole
 from ..show.drawing import figure_of
@@ -29,7 +28,7 @@ from ..show.tables import (
     tabular,
 )
 from .contest import ComparedSlice, Contest, add_figures_of_slices, results_of
-from .measured import SHOWN, PerQuery, Resampling, Score, mean_cells, range_text
+from .measured import SHOWN, PerQuery, Resampling, Scores, mean_cells, range_text, row_counts
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
@@ -45,6 +44,7 @@ from .saved import (
     saved_scores,
     saved_signature,
     saved_slices,
+    slices_in,
     table_from_lists,
 )
 from .significance import differences
@@ -84,7 +84,7 @@ class Comparison(Readable):
     """
 
     signature: str
-    scores: dict[str, dict[str, Score]]
+    scores: dict[str, Scores]
     pairs: tuple[Pair, ...]
     baseline: str | None
     queries: pa.Table
@@ -97,8 +97,7 @@ class Comparison(Readable):
     @property
     def counts(self) -> dict[str, int]:
         """The number of queries of each system, including those without a value."""
-        rows = pc.value_counts(self.queries["system"]).to_pylist()
-        return {row["values"]: row["counts"] for row in rows}
+        return row_counts(self.queries["system"])
 
     @property
     def measures(self) -> list[str]:
@@ -172,23 +171,19 @@ class Comparison(Readable):
         ]
         return pa.table(columns, ["query", system, other, "difference"])
 
-    def _letters(self) -> dict[str, str]:
-        return {system: letter_text(index) for index, system in enumerate(self.scores)}
-
     def _better_than(self, system: str, measure: str) -> str:
         """Return the letters of the systems that this one is significantly better than.
 
         With a margin, they are those that it is not worse than.
         """
-        letters = self._letters()
+        systems = list(self.scores)
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
                 ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
                 if ahead == system:
-                    beaten.append(letters[behind])
-        # Shorter ones first: "b" comes before "aa".
-        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+                    beaten.append(systems.index(behind))
+        return " ".join(map(letter_text, sorted(beaten)))
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -210,12 +205,11 @@ class Comparison(Readable):
         counts = self.counts
         means = [(scores, counts[system]) for system, scores in self.scores.items()]
         header, *rows = mean_cells(means, level)
-        heading = ["system"]
+        table = [["system"]]
         for cells in header:
-            heading += [*cells, self.testing.relation]
-        table = [heading]
-        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
-            texts = [f"{letter}  {system}"]
+            table[0] += [*cells, self.testing.relation]
+        for index, (system, row) in enumerate(zip(self.scores, rows, strict=True)):
+            texts = [f"{letter_text(index)}  {system}"]
             for name, cells in zip(self.measures, row, strict=True):
                 texts += [*cells, self._better_than(system, name)]
             table.append(texts)
@@ -283,8 +277,8 @@ class Comparison(Readable):
         for name in self.measures:
             best[name] = max(scores[name].value for scores in self.scores.values())
         rows = [["", "System", *map(latex_text, self.measures)]]
-        for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", latex_text(system)]
+        for index, system in enumerate(self.scores):
+            cells = [f"$^{{{letter_text(index)}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
@@ -408,62 +402,47 @@ class Comparison(Readable):
             )
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
-            panels = self._query_panels(names[0])
+            self._require_pairs("queries=True")
+            panels = len(self.scores) - 1
             rows, width = 15.0, 5.0
         else:
-            panels = self._mean_panels(names)
+            panels = len(names) + bool(self.slices)
             systems = len(self.scores)
             rows = max(systems, min(len(self.slices), SHOWN) * systems / 3)
             width = 4.8 + max(map(len, self.scores)) / 13
-        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
+        figure, axes = figure_of(panels, 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         # With fewer axes, only the first panels are drawn.
-        for draw, panel_axes in zip(panels, axes, strict=False):
-            draw(panel_axes)
+        if queries:
+            self._draw_queries(axes, names[0])
+        else:
+            self._draw_means(axes, names)
         return figure
 
-    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, and one for the slices.
+    def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
+        """Draw the means of each result, and then the slices.
 
         Systems are sorted by the first result.
         """
         first = names[0]
         systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
         scores = {system: self.scores[system] for system in systems}
-        panels: list[Callable[[Any], None]] = []
-        for name in names:
+        for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
-            draw = partial(
-                plot_means, scores=scores, pairs=pairs, measure=name, testing=self.testing
-            )
-            panels.append(draw)
-        if self.slices:
-            rows = self._rows_of(next(iter(self.scores)))
-            draw_slices = partial(
-                plot_slices,
-                slices=slices_of(rows["slice"], None, len(rows)),
-                compared=self.slices,
-                mean=self.mean_of_slices,
-                reference=self._reference(first),
-                measure=first,
-            )
-            panels.append(draw_slices)
-        return panels
+            plot_means(panel, scores, pairs, name, self.testing)
+        slices = slices_in(self._rows_of(systems[0]))
+        if slices is not None and len(axes) > len(names):
+            reference = self._reference(first)
+            plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
 
-    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the differences of each system from the reference."""
-        self._require_pairs("queries=True")
+    def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
+        """Draw the differences of each system from the reference, query by query."""
         reference = self._reference(name)
         rows = self._rows_of(reference)
-        ids = rows["query"].to_pylist()
-        values = rows[name].to_numpy()
-        panels: list[Callable[[Any], None]] = []
-        for system in self.scores:
-            if system == reference:
-                continue
-            difference = differences(self._rows_of(system)[name].to_numpy(), values)
+        others = [system for system in self.scores if system != reference]
+        for system, panel in zip(others, axes, strict=False):
+            difference = differences(self._rows_of(system)[name].to_numpy(), rows[name].to_numpy())
             label = f"{name} of {system}\nminus that of {reference}"
-            panels.append(partial(plot_queries, ids=ids, difference=difference, label=label))
-        return panels
+            plot_queries(panel, rows["query"].to_pylist(), difference, label)
 
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best one."""
@@ -482,10 +461,7 @@ def _computed_again(
 
     `first` is the table of queries of the first system.
     """
-    by = None
-    if "slice" in first.column_names:
-        by = slices_of(first["slice"], None, len(first))
-    results = results_of(columns, by, contest)
+    results = results_of(columns, slices_in(first), contest)
     add_figures_of_documents(results["scores"], values["scores"])
     slice_scores = {part["slice"]: part["scores"] for part in values["slices"]}
     for value, part in results["slices"].items():
@@ -506,27 +482,27 @@ def _saved_results(
     for name in names:
         for system, other in opponents(columns, baseline):
             expected.append((name, system, other))
-    pairs = saved_pairs(values["pairs"], expected)
-    scores = {}
-    for system in columns:
-        scores[system] = saved_scores(values["scores"][system], names, f"scores: {system}")
+
+    def compared(saved: Mapping[str, Any], queries: int) -> ComparedSlice:
+        scores = {}
+        for system in columns:
+            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+        return ComparedSlice(queries, scores, saved_pairs(saved["pairs"], expected))
+
+    whole = compared(values, len(first))
     for system, system_columns in columns.items():
-        check_scores(scores[system], system_columns, f"scores: {system}")
-
-    def compared(saved: Mapping[str, Any]) -> ComparedSlice:
-        part_scores = {system: saved_scores(saved["scores"][system], names) for system in columns}
-        return ComparedSlice(saved["queries"], part_scores, saved_pairs(saved["pairs"], expected))
-
-    parts = saved_slices(values["slices"], first)
-    slices = {value: compared(part) for value, part in parts.items()}
+        check_scores(whole.scores[system], system_columns, f"scores: {system}")
+    slices = {}
+    for value, part in saved_slices(values["slices"], first).items():
+        slices[value] = compared(part, part["queries"])
     means = values["mean_of_slices"]
     mean_of_slices = None
     if means is not None:
         check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean_of_slices = compared(means)
+        mean_of_slices = compared(means, means["queries"])
     return {
-        "pairs": pairs,
-        "scores": scores,
+        "pairs": whole.pairs,
+        "scores": whole.scores,
         "slices": slices,
         "mean_of_slices": mean_of_slices,
     }

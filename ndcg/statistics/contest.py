@@ -13,7 +13,7 @@ from ..scores.progress import progress
 from .measured import (
     PerQuery,
     Resampling,
-    Score,
+    Scores,
     greatest_value,
     in_slices,
     make_scores,
@@ -38,7 +38,6 @@ from .stratified import combine
 from .welch import welch
 
 Columns = Mapping[str, PerQuery]  # of each system
-Scores = dict[str, dict[str, Score]]  # by system and name
 
 
 class ComparedSlice(NamedTuple):
@@ -52,7 +51,7 @@ class ComparedSlice(NamedTuple):
     """
 
     queries: int
-    scores: dict[str, dict[str, Score]]
+    scores: dict[str, Scores]
     pairs: tuple[Pair, ...]
 
 
@@ -67,7 +66,7 @@ class Contest(NamedTuple):
     def compared(self, columns: Columns) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
         compare = self._paired if self.testing.paired else self._independent
-        scores: Scores = {system: {} for system in columns}
+        scores: dict[str, Scores] = {system: {} for system in columns}
         pairs: list[Pair] = []
         for name in self.options.names:
             pairs += compare(name, columns, scores)
@@ -88,7 +87,7 @@ class Contest(NamedTuple):
         """
         testing = self.testing
         two_sided = testing.alternative == "two-sided"
-        scores: Scores = {system: {} for system in parts[0]}
+        scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
             samples = [self._sample(name, columns) for columns in parts]
@@ -134,7 +133,7 @@ class Contest(NamedTuple):
         ]
         return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
-    def _paired(self, name: str, columns: Columns, scores: Scores) -> list[Pair]:
+    def _paired(self, name: str, columns: Columns, scores: Mapping[str, Scores]) -> list[Pair]:
         """Add the scores of one result to those of the systems, and return its pairs."""
         testing = self.testing
         sample = self._sample(name, columns)
@@ -162,7 +161,9 @@ class Contest(NamedTuple):
             pairs.append(pair)
         return pairs
 
-    def _tested(self, name: str, scores: Scores, sample: Sample) -> Iterator[dict[str, Any]]:
+    def _tested(
+        self, name: str, scores: Mapping[str, Scores], sample: Sample
+    ) -> Iterator[dict[str, Any]]:
         """Yield the difference of each pair, and what its tests and its queries tell."""
         testing = self.testing
         tests = paired_tests(
@@ -192,7 +193,7 @@ class Contest(NamedTuple):
                 "permutations": int(tests.permutations[row]),
             }
 
-    def _independent(self, name: str, columns: Columns, scores: Scores) -> list[Pair]:
+    def _independent(self, name: str, columns: Columns, scores: Mapping[str, Scores]) -> list[Pair]:
         """Add the scores of one result of systems with different queries, and return its pairs."""
         confidence = self.resampling.confidence
         samples = {}

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
@@ -90,6 +91,9 @@ class Score(NamedTuple):
         }
 
 
+Scores = dict[str, Score]  # by name
+
+
 def range_text(counts: Collection[int]) -> str:
     """Return numbers of queries as text: one, or a range if they differ.
 
@@ -103,7 +107,7 @@ def range_text(counts: Collection[int]) -> str:
 
 
 def mean_cells(
-    rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+    rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
 ) -> list[list[list[str]]]:
     """Return the cells of means and their intervals: first the headings, then a list for each row.
 
@@ -128,7 +132,7 @@ def mean_cells(
 
 def mean_table(
     names: Sequence[Sequence[str]],
-    rows: Sequence[tuple[Mapping[str, Score], int]],
+    rows: Sequence[tuple[Scores, int]],
     level: str,
     places: int = 4,
 ) -> Table:
@@ -147,7 +151,7 @@ class Slice(NamedTuple):
     """
 
     queries: int
-    scores: dict[str, Score]
+    scores: Scores
 
 
 class Resampling(NamedTuple):
@@ -245,20 +249,25 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
-def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+def leave_out_alike(columns: Mapping[str, PerQuery], options: Options) -> None:
     """Exclude queries that have no value for some system from the means of all.
 
     A query has no value for a system if the system lacks it and missing queries are skipped, or if
     the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
-    for name in names:
-        values = [system_columns[name] for system_columns in columns.values()]
-        lacking = np.isnan(values).any(axis=0)
+    systems = list(columns.values())
+    for name in options.names:
+        lacking = np.isnan([system_columns[name] for system_columns in systems]).any(axis=0)
         if not lacking.any():
             continue
-        for system_columns in columns.values():
+        for system_columns in systems:
             for column in columns_of_values(name):
                 system_columns[column] = np.where(lacking, np.nan, system_columns[column])
+    if options.missing == "skip":
+        # What one system lacks is skipped for all.
+        missing = np.any([system_columns["missing"] for system_columns in systems], axis=0)
+        for system_columns in systems:
+            system_columns["missing"] = missing
 
 
 def columns_of_values(name: str) -> list[str]:
@@ -266,20 +275,22 @@ def columns_of_values(name: str) -> list[str]:
     return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
-def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
-    """Return the columns, with the slice of each query as the first one."""
-    return {"slice": np.array(parts.values, object)[parts.code], **columns}
-
-
-def query_table(columns: PerQuery) -> pa.Table:
-    """Return the table of a report: ids or indices first, missing values as nulls."""
+def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
+    """Return the table of a report: ids or indices and slices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     table = {"query": _saved_ids(ids)}
+    if slices is not None:
+        table["slice"] = pa.array(np.array(slices.values, object)[slices.code], from_pandas=True)
     for name, column in columns.items():
         if name not in hidden:
             table[name] = pa.array(column, from_pandas=True)
     return pa.table(table)
+
+
+def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
+    """Return how many rows have each value of a column."""
+    return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
 
 
 def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -332,9 +343,7 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     return figures
 
 
-def score_system(
-    figures: PerQuery, samples: Mapping[str, Sample], confidence: float
-) -> dict[str, Score]:
+def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> Scores:
     """Return the scores of a system by name, from its figures and `samples_of` them.
 
     A score is nan if no query has a value.

@@ -1,13 +1,13 @@
 """Export a report: metadata of model cards for the Hugging Face Hub, flat scores for trackers."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ..inputs.slices import MEAN_OF_SLICES
 from ..measure.messages import missing_library, shown
-from ..show.tables import count_text, interval_text, level_text
-from .measured import Score
+from ..show.tables import count_text, interval_text
+from .measured import Scores
 from .slice_means import slice_rows
 
 
@@ -18,25 +18,28 @@ def flat_scores(report: Any) -> dict[str, float]:
         for name, score in scores.items():
             key = name
             if part == MEAN_OF_SLICES:
-                key = f"{name}/{part.replace(' ', '_')}"
-            elif part is not None:
-                key = f"{name}/slice={part}"
+                key = f"{name}/mean_of_slices"
+            elif part:
+                key = f"{name}/{part}"
             figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             twice = flat.keys() & figures
             if twice:
-                problem = f"two values would be called {shown(min(twice))}"
-                raise ValueError(f"by: {problem}; give the slices other names")
+                raise ValueError(
+                    f"by: two values would be called {shown(min(twice))}; give the slices other "
+                    "names"
+                )
             flat |= figures
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
+def parts_of(report: Any) -> Iterator[tuple[str, int, Scores]]:
     """Yield the scores of all queries, of each slice by its name, and of the mean of slices.
 
     Before the scores is the number of queries.
     """
-    yield None, report.counts["queries"], report.scores
-    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+    yield "", report.counts["queries"], report.scores
+    for title, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+        part = title if title == MEAN_OF_SLICES else f"slice={title}"
         yield part, queries, scores
 
 
@@ -60,11 +63,6 @@ def model_index(
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
-            metric_name = name
-            if part == MEAN_OF_SLICES:
-                metric_name = f"{name} {part}"
-            elif part is not None:
-                metric_name = f"{name} slice={part}"
             arguments: dict[str, Any] = {}
             if not math.isnan(score.low):
                 arguments["confidence"] = report.resampling.confidence
@@ -77,7 +75,7 @@ def model_index(
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=metric_name,
+                metric_name=f"{name} {part}" if part else name,
                 metric_value=score.value,
                 metric_args=arguments,
             )
@@ -104,17 +102,16 @@ def eval_results(
     score = scores[measure]
     parts = [measure]
     if not math.isnan(score.low):
-        level = level_text(report.resampling.confidence)
-        parts.append(f"{level} {interval_text(score.low, score.high)}")
-    if score.queries == 1:
-        parts.append("1 query")
-    else:
-        parts.append(f"{count_text(score.queries)} queries")
+        parts.append(f"{report.resampling.level} {interval_text(score.low, score.high)}")
+    unit = "query" if score.queries == 1 else "queries"
+    parts.append(f"{count_text(score.queries)} {unit}")
     left_out = score.left_out(report.counts["queries"])
     if left_out:
         parts.append(f"{count_text(left_out)} excluded")
-    notes = f"{', '.join(parts)}; {report.signature}"
     entry = EvalResultEntry(
-        dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
+        dataset_id=dataset,
+        task_id=task_id,
+        value=score.value,
+        **{"notes": f"{', '.join(parts)}; {report.signature}", **fields},
     )
     return eval_result_entries_to_yaml([entry])

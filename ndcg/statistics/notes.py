@@ -12,7 +12,7 @@ from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..scores.queries import sentence_on_missing
 from ..show.tables import number_text
-from .measured import EXCLUDED, SHOWN, PerQuery, Score, Slice
+from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences, effective_queries
 
@@ -38,9 +38,7 @@ LEFT_OUT = {
 }
 
 
-def notes_of(
-    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str
-) -> list[str]:
+def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str) -> list[str]:
     """Return the notes on the queries of one system.
 
     `unmatched` is the warning that no document was both retrieved and judged, or that most queries
@@ -221,7 +219,7 @@ def _nothing_excluded(where: str) -> Message:
     )
 
 
-def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
     """Return a sentence on each score that may be no better than a random order, or is worse."""
     sentences = []
     for name, score in scores.items():
@@ -239,7 +237,7 @@ def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
+def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> list[str]:
     """Return sentences on slices without an interval, and on what their mean lacks for it."""
     without = 0
     for part in slices.values():

@@ -10,7 +10,7 @@ from ..measure.ties import Floats
 from ..show.drawing import Mark, draw_mark, draw_rows, legend_above, name_rows
 from ..show.tables import count_text, number_text, p_text
 from .contest import ComparedSlice
-from .measured import SHOWN, Score
+from .measured import SHOWN, Scores
 from .pairs import SIGNIFICANT, Pair, Testing
 
 # So many queries with the greatest gains, and with the greatest losses, have a labeled row.
@@ -32,7 +32,7 @@ def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str,
 
 def plot_means(
     axes: Any,
-    scores: Mapping[str, Mapping[str, Score]],
+    scores: Mapping[str, Scores],
     pairs: Mapping[str, Pair],
     measure: str,
     testing: Testing,

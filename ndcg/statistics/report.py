@@ -30,6 +30,7 @@ from .measured import (
     PerQuery,
     Resampling,
     Score,
+    Scores,
     Slice,
     in_slices,
     mean_table,
@@ -39,7 +40,6 @@ from .measured import (
     range_text,
     samples_of,
     score_system,
-    with_slices,
 )
 from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes, small_slices
@@ -54,10 +54,11 @@ from .saved import (
     saved_scores,
     saved_signature,
     saved_slices,
+    slices_in,
     table_from_lists,
 )
 from .significance import Sample
-from .slice_means import mean_of_slices, slice_rows
+from .slice_means import SliceRow, mean_of_slices, slice_rows
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -98,13 +99,13 @@ class Report(Readable):
     """
 
     signature: str
-    scores: dict[str, Score]
+    scores: Scores
     counts: dict[str, int]
     queries: pa.Table
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
-    mean_of_slices: dict[str, Score] = field(default_factory=dict)
+    mean_of_slices: Scores = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -121,16 +122,15 @@ class Report(Readable):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        return [means, self._slice_table(level), counts]
+        titles = [["slice"]]
+        rows = []
+        for title, scores, queries_of_slice in self._slice_rows():
+            titles.append([title])
+            rows.append((scores, queries_of_slice))
+        return [means, mean_table(titles, rows, level), counts]
 
-    def _slice_table(self, level: str) -> Table:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        names = [["slice"]]
-        means = []
-        for name, scores, queries in rows:
-            names.append([name])
-            means.append((scores, queries))
-        return mean_table(names, means, level)
+    def _slice_rows(self) -> list[SliceRow]:
+        return slice_rows(self.slices, self.mean_of_slices, SHOWN)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -163,28 +163,27 @@ class Report(Readable):
                 missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
+        names = options.names
         queries = table_from_lists(values["queries"])
         resampling = saved_resampling(values["resampling"])
-        columns = saved_columns(queries, options.names, signature)
+        columns = saved_columns(queries, names, signature)
         counts = {}
         for name, count in values["counts"].items():
             counts[name] = saved_count(count, f"counts: {name}")
         if is_of_2:
-            by = None
-            if "slice" in queries.column_names:
-                by = slices_of(queries["slice"], None, len(queries))
-            scores, slices, means = _scores_and_slices(columns, by, options, resampling)
-            counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
+            by = slices_in(queries)
+            scores, slices, means = _scores_and_slices(columns, by, names, resampling.confidence)
+            counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
         else:
-            scores = saved_scores(values["scores"], options.names)
+            scores = saved_scores(values["scores"], names)
             check_row_count(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
             slices = {}
             for value, part in saved_slices(values["slices"], queries).items():
-                slices[value] = Slice(part["queries"], saved_scores(part["scores"], options.names))
+                slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
             means = {}
             if values["mean_of_slices"]:
-                means = saved_scores(values["mean_of_slices"], options.names)
+                means = saved_scores(values["mean_of_slices"], names)
         return cls(
             signature=signature,
             scores=scores,
@@ -341,8 +340,9 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        slices = [(title, [scores[name] for name in names]) for title, scores, _ in rows]
+        slices = []
+        for title, scores, _ in self._slice_rows():
+            slices.append((title, [scores[name] for name in names]))
         _draw_slices(axes, slices, names)
         axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
 
@@ -370,13 +370,11 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(panel_axes, means)
         panel_axes.set_xlabel(f"{name}, with {level}")
     if report.slices:
-        parts = []
-        for system_report in reports.values():
-            parts.append(slice_rows(system_report.slices, system_report.mean_of_slices, SHOWN))
+        parts = [system_report._slice_rows() for system_report in reports.values()]
         slices = []
-        for slice_of_each in zip(*parts, strict=True):
-            title, _, _ = slice_of_each[0]
-            slices.append((title, [scores[first] for _, scores, _ in slice_of_each]))
+        for rows_of_slice in zip(*parts, strict=True):
+            title = rows_of_slice[0][0]
+            slices.append((title, [scores[first] for _, scores, _ in rows_of_slice]))
         _draw_slices(axes[-1], slices, list(reports))
         axes[-1].set_xlabel(f"{first}, with {level}, by slices (and their queries)")
     return figure
@@ -479,81 +477,60 @@ def report_and_missing(
     columns = query_columns(inputs, options, unmatched.append)
     for problem in unmatched:
         notify(problem)
-    is_weighted = inputs.sample_weight is not None
-    is_excluding = inputs.exclude is not None
-    report = report_of(
-        columns,
-        inputs.by,
-        options=options,
-        resampling=resampling,
-        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
-        unmatched="".join(unmatched),
-    )
-    return report, columns["missing"]
-
-
-def report_of(
-    columns: PerQuery,
-    by: Any,
-    *,
-    options: Options,
-    resampling: Resampling,
-    signature: str,
-    unmatched: str = "",
-) -> Report:
-    """Return the report on queries from their columns, which may come without rankings."""
+    names = options.names
     queries = len(columns["ideal"])
-    parts = None
-    table_columns = columns
-    if by is not None:
-        parts = slices_of(by, columns.get("query"), queries)
-        table_columns = with_slices(columns, parts)
-    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
-    counts = {"queries": queries}
-    if "retrieved" in columns:
-        counts["nothing_relevant"] = int(np.count_nonzero(columns["ideal"] <= 0))
-        counts["all_relevant"] = int(np.count_nonzero(columns["all relevant"]))
-        counts["nothing_retrieved"] = int(np.count_nonzero(columns["retrieved"] == 0))
-    counts["left_out"] = _left_out(columns, options)
+    slices = None
+    if inputs.by is not None:
+        slices = slices_of(inputs.by, columns.get("query"), queries)
+    scores, by_slice, means = _scores_and_slices(columns, slices, names, resampling.confidence)
+    counts = {
+        "queries": queries,
+        "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+        "all_relevant": int(np.count_nonzero(columns["all relevant"])),
+        "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        "left_out": _left_out(columns, names),
+    }
     for name in EXCLUDED:
         if name in columns:
             counts[name.replace(" ", "_")] = int(columns[name].sum())
-    return Report(
-        signature=signature,
+    is_weighted = inputs.sample_weight is not None
+    is_excluding = inputs.exclude is not None
+    result = Report(
+        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         scores=scores,
         counts=counts,
-        queries=query_table(table_columns),
+        queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, scores, unmatched),
-            *small_slices(slices),
-            *slice_notes(slices, means),
+            *notes_of(columns, options, scores, "".join(unmatched)),
+            *small_slices(by_slice),
+            *slice_notes(by_slice, means),
         ),
-        slices=slices,
+        slices=by_slice,
         mean_of_slices=means,
     )
+    return result, columns["missing"]
 
 
 def _scores_and_slices(
-    columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
+    columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
+) -> tuple[Scores, dict[Value, Slice], Scores]:
     """Return the scores of all queries, those of each slice, and the mean of the slices."""
-    figures = query_figures(columns, options.names)
-    confidence = resampling.confidence
-    scores = score_system(figures, samples_of(figures, options.names), confidence)
+    figures = query_figures(columns, names)
+    scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
         if not score.queries:
             mean(name, columns[name], columns.get("weight"))  # raises the error
-    if by is None:
+    if slices is None:
         return scores, {}, {}
-    slices: dict[Value, Slice] = {}
+    by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in in_slices(figures, by):
-        samples[value] = samples_of(part, options.names)
-        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
-    return scores, slices, mean_of_slices(samples, slices, confidence)
+    for value, part in in_slices(figures, slices):
+        samples[value] = samples_of(part, names)
+        by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
+    return scores, by_slice, mean_of_slices(samples, by_slice, confidence)
 
 
-def _left_out(columns: PerQuery, options: Options) -> int:
+def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
     """Return the number of queries that are excluded from a mean."""
-    return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
+    return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())

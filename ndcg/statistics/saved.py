@@ -13,14 +13,21 @@ from typing import Any, get_type_hints
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..inputs.slices import Value
+from ..inputs.slices import Slices, Value, slices_of
 from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
 from ..measure.ties import Floats
-from .measured import COUNTS, ORDERED, PerQuery, Resampling, Score
+from .measured import (
+    COUNTS,
+    PerQuery,
+    Resampling,
+    Score,
+    Scores,
+    columns_of_values,
+    row_counts,
+)
 from .pairs import Pair
 from .significance import ROUNDING
 
@@ -54,41 +61,34 @@ def as_saved(kind: str) -> Iterator[None]:
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
-    return pa.table({name: _saved_column(name, values) for name, values in columns.items()})
+    table = {}
+    for name, values in columns.items():
+        table[name] = _saved_column(name, values, f"queries: {name}")
+    return pa.table(table)
 
 
-def _saved_column(name: str, values: Any) -> pa.Array:
-    place = f"queries: {name}"
+def _saved_column(name: str, values: Any, place: str) -> pa.Array:
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"{place}: must be a list; got {shown(values)}")
+    kinds = set(map(type, values))
+    if name == "query" and kinds not in ({str}, {int}):
+        raise ValueError(f"{place}: must be all strings or all integers")
+    if name == "system" and kinds != {str}:
+        raise ValueError(f"{place}: must be all strings")
+    if name in ("query", "system", "slice"):
+        return pa.array(values)
     if name in COUNTS:
         return pa.array([saved_count(value, place) for value in values], pa.int64())
-    if name == "slice":
-        return pa.array(values)
-    kinds = {type(value) for value in values}
-    if name == "query":
-        if kinds not in ({str}, {int}):
-            raise ValueError(f"{place}: must be all strings or all integers")
-        return pa.array(values)
-    if name == "system":
-        if kinds != {str}:
-            raise ValueError(f"{place}: must be all strings")
-        return pa.array(values)
-    numbers = _saved_numbers(values, place)
-    if name == "weight":
-        wrong = ~(numbers >= 0)  # negative or null
-        if wrong.any():
-            value = shown(values[int(np.argmax(wrong))])
-            raise ValueError(f"{place}: must be a number that is not negative; got {value}")
-    return pa.array(numbers, from_pandas=True)
-
-
-def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
     # Nearly all are floats, which this loop passes without a call for each.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
-    return np.array(values, np.float64)
+    numbers = np.array(values, np.float64)
+    is_valid = numbers >= 0
+    if name == "weight" and not is_valid.all():
+        value = shown(values[is_valid.argmin()])
+        raise ValueError(f"{place}: must be a number that is not negative; got {value}")
+    return pa.array(numbers, from_pandas=True)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -152,10 +152,12 @@ def choices_in(signature: str) -> dict[str, str]:
 def saved_figures(
     kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
+    """Return the saved figures of a named tuple, all or some."""
     types = _types_of(kind)
-    names = names or [name for name in types if name in saved or name not in kind._field_defaults]
-    return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
+    figures = {}
+    for name in names or types:
+        figures[name] = _saved_figure(saved[name], types[name], f"{place}: {name}")
+    return figures
 
 
 # It takes longer than all else here, and is the same for each score.
@@ -175,16 +177,12 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(
-    saved: Mapping[str, Any], names: Sequence[str], place: str = "scores"
-) -> dict[str, Score]:
+def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> Scores:
     """Return the saved scores of these names."""
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
 
-def add_figures_of_documents(
-    scores: Mapping[str, dict[str, Score]], saved: Mapping[str, Any]
-) -> None:
+def add_figures_of_documents(scores: Mapping[str, Scores], saved: Mapping[str, Any]) -> None:
     """Add to the scores of systems the saved figures that depend on documents."""
     for system, system_scores in scores.items():
         for name, score in system_scores.items():
@@ -209,8 +207,7 @@ def saved_slices(
     """Return what is saved of each slice, by its value; no row of its queries may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
-        for size in pc.value_counts(table["slice"]).to_pylist():
-            rows[size["values"]] = size["counts"]
+        rows = row_counts(table["slice"])
     slices = {}
     for part in saved:
         value = part["slice"]
@@ -219,7 +216,14 @@ def saved_slices(
     return slices
 
 
-def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
+def slices_in(table: pa.Table) -> Slices | None:
+    """Return the slices in a table of queries, if there are any."""
+    if "slice" not in table.column_names:
+        return None
+    return slices_of(table["slice"], None, len(table))
+
+
+def check_scores(scores: Scores, columns: PerQuery, place: str = "scores") -> None:
     """Raise an error unless as many queries have a value as each score is the mean of."""
     for name, score in scores.items():
         counted = ~np.isnan(columns[name])
@@ -252,7 +256,7 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
         if column not in ("system", "query", "slice"):
             columns[column] = table[column].to_numpy().copy()
     for name in names:
-        for column in (name, *(f"{order} {name}" for order in ORDERED)):
+        for column in columns_of_values(name):
             values = columns.setdefault(column, np.full(len(table), np.nan))
             if measure_of(name) == "nDCG":
                 _check_bounds(column, values, ids, signature)

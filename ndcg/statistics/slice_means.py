@@ -9,14 +9,16 @@ import numpy as np
 
 from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name
 from ..scores.means import mean
-from .measured import Score, Slice, greatest_value
+from .measured import Score, Scores, Slice, greatest_value
 from .significance import Sample
 from .stratified import Combined, combine
+
+SliceRow = tuple[str, Scores, int]  # the name, scores and number of queries
 
 
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
-) -> dict[str, Score]:
+) -> Scores:
     """Return the mean of the slices' means by name, from the samples and the scores of each slice.
 
     Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
@@ -81,13 +83,13 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 
 
 def slice_rows(
-    slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
-) -> list[tuple[str, Mapping[str, Score], int]]:
+    slices: Mapping[Value, Slice], means: Scores, most: int | None = None
+) -> list[SliceRow]:
     """Return the name, scores and number of queries of each slice, and then of their mean.
 
     There are at most so many slices before the mean.
     """
-    rows: list[tuple[str, Mapping[str, Score], int]] = []
+    rows = []
     for value, part in islice(slices.items(), most):
         rows.append((slice_name(value), part.scores, part.queries))
     if means:
