@@ -150,26 +150,21 @@ class Comparison(Readable):
         systems = list(self.scores)
         for name, names in ((system, systems), (other, systems), (measure, self.measures)):
             if name not in names:
-                problem = f"{shown(name)} is not in this comparison"
-                raise ValueError(f"{problem}, which has {', '.join(map(repr, names))}")
+                raise ValueError(
+                    f"{shown(name)} is not in this comparison, which has "
+                    f"{', '.join(map(repr, names))}"
+                )
         rows = self._rows_of(system)
         value = rows[measure].to_numpy()
         other_value = self._rows_of(other)[measure].to_numpy()
         difference = differences(value, other_value)
         size = np.abs(difference)
-        if only == "losses":
-            size = -difference
-        if only == "gains":
-            size = difference
+        if only is not None:
+            size = difference if only == "gains" else -difference
+        columns = [rows["query"], value, other_value, difference]
+        table = pa.table(columns, ["query", system, other, "difference"])
         order = np.argsort(-size, kind="stable")
-        order = order[size[order] > 0][:n]
-        columns = [
-            rows["query"].take(pa.array(order)),
-            value[order],
-            other_value[order],
-            difference[order],
-        ]
-        return pa.table(columns, ["query", system, other, "difference"])
+        return table.take(order[size[order] > 0][:n])
 
     def _better_than(self, system: str, measure: str) -> str:
         """Return the letters of the systems that this one is significantly better than.
@@ -180,7 +175,7 @@ class Comparison(Readable):
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                ahead, behind = self.testing.ahead_and_behind(pair)
                 if ahead == system:
                     beaten.append(systems.index(behind))
         return " ".join(map(letter_text, sorted(beaten)))
@@ -242,13 +237,14 @@ class Comparison(Readable):
         over = "the pairs of a measure"
         if testing.corrected_over == "all":
             over = "all pairs of all measures"
+        intervals = f"{self.resampling.level}s: {WELCH}"
+        test = "Welch's t-test, which is"
         if testing.paired:
             intervals = str(self.resampling)
-            randomization = f"the paired randomization test ({self._exactness()})"
-            test = f"{randomization}; p (t-test): from the paired t-test. Both are"
-        else:
-            intervals = f"{self.resampling.level}s: {WELCH}"
-            test = "Welch's t-test, which is"
+            test = (
+                f"the paired randomization test ({self._exactness()}); p (t-test): from the "
+                "paired t-test. Both are"
+            )
         remarks = [
             f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
             f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
@@ -273,16 +269,13 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        best = {}
-        for name in self.measures:
-            best[name] = max(scores[name].value for scores in self.scores.values())
         rows = [["", "System", *map(latex_text, self.measures)]]
         for index, system in enumerate(self.scores):
             cells = [f"$^{{{letter_text(index)}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
-                if value == best[name]:
+                if value == max(scores[name].value for scores in self.scores.values()):
                     text = f"\\textbf{{{text}}}"
                 beaten = self._better_than(system, name).replace(" ", "")
                 if beaten:
@@ -297,15 +290,17 @@ class Comparison(Readable):
 
     def _caption(self) -> str:
         """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
-        family = len(self.testing.families(self.pairs)[0])
+        testing = self.testing
+        family = len(testing.families(self.pairs)[0])
         corrected = ""
         if family > 1:
-            corrected = f", corrected by Holm for {family:,} pairs of {self.testing.measures}"
-        counts = range_text(self.counts.values())
-        content = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
-        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
-        test = f"{self.testing.test}, $p < {SIGNIFICANT}${corrected}"
-        return f"\\caption{{{content} {marks} ({test}).}}"
+            corrected = f", corrected by Holm for {family:,} pairs of {testing.measures}"
+        return (
+            f"\\caption{{{latex_text(', '.join(self.measures))} of "
+            f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
+            f"systems that one is {testing.relation}, by letter ({testing.test}, "
+            f"$p < {SIGNIFICANT}${corrected}).}}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a dict of JSON types."""

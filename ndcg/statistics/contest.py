@@ -205,8 +205,10 @@ class Contest(NamedTuple):
         for systems in opponents(columns, self.baseline):
             for system in systems:
                 if len(samples[system]) < 2:
-                    problem = "a comparison needs at least two queries that have a value; got 1"
-                    raise ValueError(f"{system}: {problem}")
+                    raise ValueError(
+                        f"{system}: a comparison needs at least two queries that have a value; "
+                        "got 1"
+                    )
             both = [samples[system] for system in systems]
             test = welch(
                 both,

@@ -408,9 +408,7 @@ def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
 
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
-    if measure_of(name) == "nDCG":
-        return 1.0
-    return math.inf
+    return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:

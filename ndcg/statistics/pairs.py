@@ -46,9 +46,9 @@ class Testing(NamedTuple):
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
             greater = mark("alternative", "greater", said='"greater"')
-            problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
             raise InputError(
-                f"{problem}; {greater} asks whether a system is worse by less than the margin"
+                f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}; "
+                f"{greater} asks whether a system is worse by less than the margin"
             )
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
@@ -150,11 +150,12 @@ class Testing(NamedTuple):
         """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
-    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value favors, and the other one."""
-        if self.alternative == "greater" or (self.alternative == "two-sided" and difference > 0):
-            return system, other
-        return other, system
+    def ahead_and_behind(self, pair: "Pair") -> tuple[str, str]:
+        """Return the system of a pair that a small p-value favors, and the other one."""
+        is_greater = self.alternative == "two-sided" and pair.difference > 0
+        if is_greater or self.alternative == "greater":
+            return pair.system, pair.other
+        return pair.other, pair.system
 
     def __str__(self) -> str:
         if self.alternative == "two-sided":
@@ -298,8 +299,10 @@ def system_names(
     for name in systems:
         is_text = isinstance(name, str) and name != "" and name.isprintable()
         if not is_text or name in COLUMNS:
-            needed = 'a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"{argument}: a name must be {needed}; got {shown(name)}")
+            raise ValueError(
+                f"{argument}: a name must be a string of printable characters, other than "
+                f'"query" and "difference"; got {shown(name)}'
+            )
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)

@@ -301,8 +301,10 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            problem = f"{shown(measure)} is not in this report"
-            raise ValueError(f"{problem}, which has {', '.join(map(repr, measures))}")
+            raise ValueError(
+                f"{shown(measure)} is not in this report, which has "
+                f"{', '.join(map(repr, measures))}"
+            )
         if measure is None:
             measure = measures[0]
         names = [name for name in self.scores if measure_of(name) == measure_of(measure)]

@@ -54,9 +54,10 @@ def as_saved(kind: str) -> Iterator[None]:
         OverflowError,
         pa.ArrowException,
     ) as error:
-        needed = f"the result of {kind}.to_dict(), whole and unchanged"
-        problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be {needed} ({problem})") from error
+        raise ValueError(
+            f"values must be the result of {kind}.to_dict(), whole and unchanged "
+            f"({type(error).__name__}: {error})"
+        ) from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -121,12 +122,14 @@ def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     if isinstance(signature, str):
         _, _, version = signature.partition("|v:")
     if not version:
-        problem = "must begin with the measures and end with the version"
-        raise ValueError(f"signature: {problem}; got {shown(signature)}")
+        raise ValueError(
+            "signature: must begin with the measures and end with the version; got "
+            f"{shown(signature)}"
+        )
     if version.startswith("1."):
-        problem = "this version reads results of 2.0 and later"
         raise OldResultError(
-            f"values were saved by version {version}; {problem}: score the rankings again"
+            f"values were saved by version {version}; this version reads results of 2.0 and "
+            "later: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
@@ -142,11 +145,7 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
-    choices = {"measures": measures}
-    for option in options:
-        name, choice = option.split(":", 1)
-        choices[name] = choice
-    return choices
+    return {"measures": measures, **dict(option.split(":", 1) for option in options)}
 
 
 def saved_figures(
@@ -154,10 +153,9 @@ def saved_figures(
 ) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
     types = _types_of(kind)
-    figures = {}
-    for name in names or types:
-        figures[name] = _saved_figure(saved[name], types[name], f"{place}: {name}")
-    return figures
+    return {
+        name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
+    }
 
 
 # It takes longer than all else here, and is the same for each score.
@@ -251,7 +249,7 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
             raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
-    columns = {}
+    columns = {"ideal": np.ones(len(table))}
     for column in table.column_names:
         if column not in ("system", "query", "slice"):
             columns[column] = table[column].to_numpy().copy()
@@ -260,22 +258,20 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
             values = columns.setdefault(column, np.full(len(table), np.nan))
             if measure_of(name) == "nDCG":
                 _check_bounds(column, values, ids, signature)
-    return {**columns, "ideal": np.ones(len(table))}
+    return columns
 
 
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    outside = np.flatnonzero((values < 0) | (values > 1 + ROUNDING))
-    if outside.size and _has_bounds(choices_in(signature)):
-        query = int(outside[0])
-        problem = f"must be from 0 to 1; got {values[query]}"
-        raise ValueError(f"queries: {name}: query {shown(ids[query])}: {problem}")
-
-
-def _has_bounds(choices: Mapping[str, str]) -> bool:
-    """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    if choices.get("gain", "linear") not in GAINS:
-        return False  # a gain of the user's own
-    if choices.get("empty", "0") not in ("0", "1", "nan"):
-        return False
-    return choices.get("negative") != "keep"
+    outside = (values < 0) | (values > 1 + ROUNDING)
+    if not outside.any():
+        return
+    choices = choices_in(signature)
+    has_bounds = choices.get("negative") != "keep"
+    has_bounds &= choices.get("gain", "linear") in GAINS  # not a gain of the user's own
+    has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
+    if has_bounds:
+        query = int(outside.argmax())
+        raise ValueError(
+            f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"
+        )

@@ -133,10 +133,11 @@ class Sample:
             weight = weight[counted]
         weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            problem = "a comparison needs at least two queries that have a value"
-            if len(weight) == 0:
-                raise InputError(f"{problem}; got 0")
-            raise InputError(f"{problem}; got 1; {mark('report')} gives the score of one")
+            hint = f"; {mark('report')} gives the score of one" if len(weight) else ""
+            raise InputError(
+                "a comparison needs at least two queries that have a value; "
+                f"got {len(weight)}{hint}"
+            )
         scale = power_of_two(np.abs(values).max(initial=0))
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
@@ -259,10 +260,9 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
     """
     lightest = sample.weight.min()
     if lightest < LIGHTEST:
-        problem = f"a weight is {lightest:.0e} of the largest"
-        hint = "give the queries that hardly count a weight of 0"
         raise ValueError(
-            f"sample_weight: {problem}, too far apart for a confidence interval; {hint}"
+            f"sample_weight: a weight is {lightest:.0e} of the largest, too far apart for a "
+            "confidence interval; give the queries that hardly count a weight of 0"
         )
     effective = sample.effective
     bounds = _bounds(sample, greatest / sample.scale)
@@ -471,7 +471,8 @@ def t_test(beyond: float, error: float, freedom: float, two_sided: bool) -> floa
         t = beyond / error
         tail = -abs(t) if two_sided else -t
         return (1 + two_sided) * float(scipy_special().stdtr(freedom, tail))
-    return 0.0 if is_beyond(beyond, two_sided) else 1.0
+    is_beyond = beyond > 0 or (two_sided and beyond < 0)
+    return 0.0 if is_beyond else 1.0
 
 
 def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
@@ -480,11 +481,6 @@ def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
     The tested one is 0, or the margin on the other side of it.
     """
     return _sign(alternative) * difference + margin
-
-
-def is_beyond(beyond: float, two_sided: bool) -> bool:
-    """Return whether a `distance_beyond` speaks for the alternative."""
-    return beyond > 0 or (two_sided and beyond < 0)
 
 
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
@@ -497,24 +493,22 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
     """
     two_sided = alternative == "two-sided"
     effective = sample.effective
-    pairs = len(sample.by_query)
-    detectable = np.full(pairs, np.nan)
-    needed = np.full(pairs, np.nan)
-    if effective < 2:
-        return Power(detectable, needed)
-    for pair, moments in enumerate(sample.moments[len(sample.values) :]):
-        mean = moments.mean
-        if moments.deviation <= ROUNDING * abs(mean):
-            continue  # nothing is known from differences that are all equal
-        deviation = moments.deviation * math.sqrt(effective / (effective - 1))
-        distance = distance_beyond(mean, alternative, margin / sample.scale)
-        if two_sided:
+    figures = []
+    for mean, _, spread, _ in sample.moments[len(sample.values) :]:
+        detectable = needed = math.nan
+        # Nothing is known from differences that are all equal.
+        if effective >= 2 and spread > ROUNDING * abs(mean):
+            deviation = spread * math.sqrt(effective / (effective - 1))
             distance = abs(mean)
-        t = detectable_t(effective, two_sided)
-        detectable[pair] = t / math.sqrt(effective) * deviation * sample.scale
-        queries = _queries_needed(distance / deviation, two_sided)
-        needed[pair] = queries * len(sample.weight) / effective
-    return Power(detectable, np.ceil(needed))
+            if not two_sided:
+                distance = distance_beyond(mean, alternative, margin / sample.scale)
+            t = detectable_t(effective, two_sided)
+            detectable = t / math.sqrt(effective) * deviation * sample.scale
+            queries = _queries_needed(distance / deviation, two_sided)
+            needed = queries * len(sample.weight) / effective
+        figures.append((detectable, needed))
+    min_detectable, queries_needed = np.array(figures).reshape(-1, 2).T
+    return Power(min_detectable, np.ceil(queries_needed))
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:

@@ -11,7 +11,6 @@ from .significance import (
     ROUNDING,
     detectable_t,
     distance_beyond,
-    is_beyond,
     power_of_two,
     scipy_special,
     t_test,
@@ -47,10 +46,9 @@ def welch(
         above = math.hypot(high / size - mean, mean_other - low_other / size)
         freedom = min(len(one), len(other)) - 1.0
         detected = math.nan
-        p = 1.0
-        if is_beyond(beyond, two_sided):
-            # No other division of all queries into two samples gives such a difference.
-            p = min(1.0, (1 + two_sided) / math.comb(len(one) + len(other), len(one)))
+        # No other division of all queries into two samples gives such a difference.
+        least = (1 + two_sided) / math.comb(len(one) + len(other), len(one))
+        p = max(t_test(beyond, 0.0, freedom, two_sided), min(1.0, least))
     else:
         squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
         freedom = error**4 / squares
