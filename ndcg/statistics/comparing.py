@@ -17,6 +17,7 @@ from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import (
+    BySystem,
     PerQuery,
     Resampling,
     leave_out_alike,
@@ -162,7 +163,7 @@ def compare(
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery],
+    columns: BySystem,
     slices: Slices | None,
     contest: Contest,
     signature: str,
@@ -239,7 +240,7 @@ def _columns_of_systems(
     return columns, unmatched
 
 
-def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+def _refuse_lacking_queries(columns: BySystem) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
     missing = np.array([system_columns["missing"] for system_columns in columns.values()])
     names = list(columns)

@@ -22,6 +22,8 @@ from .pairs import Testing, system_names
 from .report import Report
 from .saved import choices_in, saved_columns, slices_in
 
+Tables = Mapping[str, pa.Table]  # of queries, by system
+
 NAMED_QUERIES = 5  # named in a message
 # The names in signatures that are not those of options, as messages say them.
 SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
@@ -195,7 +197,7 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
     return tables
 
 
-def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
+def _same_slices(tables: Tables) -> Slices | None:
     """Return the slices of the queries, if all reports have the same."""
     first, *others = tables.values()
     if not _have_slices([first]):
@@ -210,7 +212,7 @@ def _have_slices(tables: Iterable[pa.Table]) -> bool:
     return any("slice" in table.column_names for table in tables)
 
 
-def _notes_of_paired(tables: Mapping[str, pa.Table], slices: Slices | None) -> list[str]:
+def _notes_of_paired(tables: Tables, slices: Slices | None) -> list[str]:
     """Return notes on what differs between reports of the same queries."""
     notes = []
     first, *others = tables
@@ -230,7 +232,7 @@ def _notes_of_paired(tables: Mapping[str, pa.Table], slices: Slices | None) -> l
     return notes
 
 
-def _notes_of_independent(tables: Mapping[str, pa.Table]) -> list[str]:
+def _notes_of_independent(tables: Tables) -> list[str]:
     """Return notes on what is not compared if queries are independent samples."""
     notes: list[str] = []
     if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:

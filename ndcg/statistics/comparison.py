@@ -27,8 +27,8 @@ from ..show.tables import (
     number_text,
     tabular,
 )
-from .contest import ComparedSlice, Contest, add_figures_of_slices, results_of
-from .measured import SHOWN, PerQuery, Resampling, Scores, mean_cells, range_text, row_counts
+from .contest import ComparedSlice, Contest, results_of
+from .measured import SHOWN, BySystem, Resampling, Scores, mean_cells, range_text, row_counts
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
@@ -48,7 +48,7 @@ from .saved import (
     table_from_lists,
 )
 from .significance import differences
-from .slice_means import queries_in_slices
+from .slice_means import figures_of_documents, queries_in_slices
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -343,10 +343,9 @@ class Comparison(Readable):
             shared = [name for name in SHARED if name in first.column_names]
             if any(table.select(shared) != first.select(shared) for table in tables.values()):
                 raise ValueError("queries: must be the same for each system")
-        columns = {
-            system: saved_columns(table, options.names, signature)
-            for system, table in tables.items()
-        }
+        columns = {}
+        for system, table in tables.items():
+            columns[system] = saved_columns(table, options.names, signature)
         if is_of_2:
             contest = Contest(options, baseline, resampling, testing)
             results = _computed_again(values, columns, first, contest)
@@ -448,7 +447,7 @@ class Comparison(Readable):
 
 def _computed_again(
     values: Mapping[str, Any],
-    columns: Mapping[str, PerQuery],
+    columns: BySystem,
     first: pa.Table,
     contest: Contest,
 ) -> dict[str, Any]:
@@ -458,16 +457,23 @@ def _computed_again(
     """
     results = results_of(columns, slices_in(first), contest)
     add_figures_of_documents(results["scores"], values["scores"])
-    slice_scores = {part["slice"]: part["scores"] for part in values["slices"]}
+    saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
+    named = []
     for value, part in results["slices"].items():
-        add_figures_of_documents(part.scores, slice_scores[value])
-    add_figures_of_slices(results["mean_of_slices"], results["slices"])
+        add_figures_of_documents(part.scores, saved_parts[value])
+        if value is not None:
+            named.append(part.scores)
+    if results["mean_of_slices"] is not None:
+        for system, means in results["mean_of_slices"].scores.items():
+            for name, score in means.items():
+                figures = figures_of_documents([scores[system][name] for scores in named])
+                means[name] = score._replace(**figures)
     return results
 
 
 def _saved_results(
     values: Mapping[str, Any],
-    columns: Mapping[str, PerQuery],
+    columns: BySystem,
     first: pa.Table,
     names: Sequence[str],
     baseline: str | None,

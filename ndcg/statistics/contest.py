@@ -11,7 +11,7 @@ from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.progress import progress
 from .measured import (
-    PerQuery,
+    BySystem,
     Resampling,
     Scores,
     greatest_value,
@@ -33,11 +33,9 @@ from .significance import (
     power,
     t_test,
 )
-from .slice_means import figures_of_documents, mean_of_scores
+from .slice_means import mean_of_scores
 from .stratified import combine
 from .welch import welch
-
-Columns = Mapping[str, PerQuery]  # of each system
 
 
 class ComparedSlice(NamedTuple):
@@ -63,7 +61,7 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def compared(self, columns: Columns) -> ComparedSlice:
+    def compared(self, columns: BySystem) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
         compare = self._paired if self.testing.paired else self._independent
         scores: dict[str, Scores] = {system: {} for system in columns}
@@ -79,7 +77,7 @@ class Contest(NamedTuple):
         return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
 
     def mean_of_slices(
-        self, parts: Sequence[Columns], compared: Sequence[ComparedSlice]
+        self, parts: Sequence[BySystem], compared: Sequence[ComparedSlice]
     ) -> ComparedSlice:
         """Return the comparison of the means of slices, from their figures and comparisons.
 
@@ -123,7 +121,7 @@ class Contest(NamedTuple):
                 pairs.append(pair)
         return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
 
-    def _sample(self, name: str, columns: Columns) -> Sample:
+    def _sample(self, name: str, columns: BySystem) -> Sample:
         """Return the values of one result, with a row for each system, and the pairs to compare."""
         systems = list(columns)
         values = np.array([figures[name][0] for figures in columns.values()])
@@ -133,7 +131,7 @@ class Contest(NamedTuple):
         ]
         return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
-    def _paired(self, name: str, columns: Columns, scores: Mapping[str, Scores]) -> list[Pair]:
+    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> list[Pair]:
         """Add the scores of one result to those of the systems, and return its pairs."""
         testing = self.testing
         sample = self._sample(name, columns)
@@ -193,7 +191,9 @@ class Contest(NamedTuple):
                 "permutations": int(tests.permutations[row]),
             }
 
-    def _independent(self, name: str, columns: Columns, scores: Mapping[str, Scores]) -> list[Pair]:
+    def _independent(
+        self, name: str, columns: BySystem, scores: Mapping[str, Scores]
+    ) -> list[Pair]:
         """Add the scores of one result of systems with different queries, and return its pairs."""
         confidence = self.resampling.confidence
         samples = {}
@@ -260,7 +260,7 @@ class Contest(NamedTuple):
         )
 
 
-def results_of(columns: Columns, slices: Slices | None, contest: Contest) -> dict[str, Any]:
+def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, pairs and slices of a comparison, and its options of intervals."""
     figures = {
         system: query_figures(system_columns, contest.options.names)
@@ -282,7 +282,7 @@ def results_of(columns: Columns, slices: Slices | None, contest: Contest) -> dic
 
 
 def _compared_slices(
-    contest: Contest, slices: Slices, figures: Columns
+    contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
     """Return the comparison of each slice in which systems have two values of each measure.
 
@@ -290,7 +290,7 @@ def _compared_slices(
     """
     names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
-    parts: dict[Value, Columns] = {}
+    parts: dict[Value, BySystem] = {}
     by_system = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for value in slices.values:
@@ -311,16 +311,3 @@ def _compared_slices(
     )
     (mean_of_slices,) = contest.corrected([mean_of_slices])
     return compared, mean_of_slices
-
-
-def add_figures_of_slices(
-    means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
-) -> None:
-    """Add to the mean of slices the figures that depend on documents, from those of slices."""
-    if means is None:
-        return
-    named = [part.scores for value, part in slices.items() if value is not None]
-    for system, scores in means.scores.items():
-        for name, score in scores.items():
-            figures = figures_of_documents([slice_scores[system][name] for slice_scores in named])
-            scores[name] = score._replace(**figures)

@@ -39,6 +39,7 @@ SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
+BySystem = Mapping[str, PerQuery]
 
 
 class Score(NamedTuple):
@@ -249,7 +250,7 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
-def leave_out_alike(columns: Mapping[str, PerQuery], options: Options) -> None:
+def leave_out_alike(columns: BySystem, options: Options) -> None:
     """Exclude queries that have no value for some system from the means of all.
 
     A query has no value for a system if the system lacks it and missing queries are skipped, or if

@@ -33,6 +33,7 @@ from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 
 
 class OldResultError(ValueError):
@@ -135,7 +136,7 @@ def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
 
 
-def saved_resampling(values: Mapping[str, Any]) -> Resampling:
+def saved_resampling(values: Saved) -> Resampling:
     """Return the saved options of intervals and tests."""
     if not isinstance(values["exact"], bool):
         raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
@@ -148,9 +149,7 @@ def choices_in(signature: str) -> dict[str, str]:
     return {"measures": measures, **dict(option.split(":", 1) for option in options)}
 
 
-def saved_figures(
-    kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()
-) -> dict[str, Any]:
+def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
     types = _types_of(kind)
     return {
@@ -175,12 +174,12 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(saved: Mapping[str, Any], names: Sequence[str], place: str = "scores") -> Scores:
+def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
     """Return the saved scores of these names."""
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
 
-def add_figures_of_documents(scores: Mapping[str, Scores], saved: Mapping[str, Any]) -> None:
+def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
     """Add to the scores of systems the saved figures that depend on documents."""
     for system, system_scores in scores.items():
         for name, score in system_scores.items():
@@ -199,9 +198,7 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
     return pairs
 
 
-def saved_slices(
-    saved: Sequence[Mapping[str, Any]], table: pa.Table
-) -> dict[Value, Mapping[str, Any]]:
+def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
     """Return what is saved of each slice, by its value; no row of its queries may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:

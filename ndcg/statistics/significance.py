@@ -265,7 +265,18 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
             "confidence interval; give the queries that hardly count a weight of 0"
         )
     effective = sample.effective
-    bounds = _bounds(sample, greatest / sample.scale)
+    greatest /= sample.scale
+    bounds = []
+    lowest = sample.values.min(axis=1).tolist()
+    highest = sample.values.max(axis=1).tolist()
+    for least, most in zip(lowest, highest, strict=True):
+        lower = 0.0 if least >= 0 else -math.inf
+        upper = math.inf
+        if most <= greatest * (1 + ROUNDING):
+            upper = max(most, greatest)
+        bounds.append((lower, upper))
+    for one, other in sample.pairs.T.tolist():
+        bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
     rows = []
     for row, (least, most) in enumerate(bounds):
         mean, error, _, slope = sample.moments[row]
@@ -286,22 +297,6 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
             Estimate(mean, error, square, freedom, effective, (least, most), slope, is_mean)
         )
     return rows
-
-
-def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
-    """Return the bounds of the mean of each row, and then of the difference of each pair."""
-    bounds = []
-    lowest = sample.values.min(axis=1).tolist()
-    highest = sample.values.max(axis=1).tolist()
-    for least, most in zip(lowest, highest, strict=True):
-        lower = 0.0 if least >= 0 else -math.inf
-        upper = math.inf
-        if most <= greatest * (1 + ROUNDING):
-            upper = max(most, greatest)
-        bounds.append((lower, upper))
-    for one, other in sample.pairs.T.tolist():
-        bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    return bounds
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
