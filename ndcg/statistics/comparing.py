@@ -73,14 +73,14 @@ def compare(
     Holm's correction.
 
     Args:
-        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        systems: the predictions of every system by its name, in any format that `compute` accepts.
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
         sample_weight: one weight per query for the means, in the order of the references or as
             `{query: weight}`.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
+        query_ids: the query id of every row, for flat predictions and references.
+        document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of
             its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
@@ -141,7 +141,7 @@ def compare(
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    # The signature names the order of each system, or the one of all.
+    # The signature names the order of every system, or the one of all.
     score_orders = [system_options.score_order for system_options in options_by_system.values()]
     if len(set(score_orders)) == 1:
         score_orders = score_orders[:1]
@@ -204,14 +204,14 @@ def _argument(system: str) -> str:
 
 
 def _marked_argument(system: str) -> str:
-    """Return a system's predictions as each entry point names them."""
+    """Return a system's predictions as every entry point names them."""
     return mark("systems", system, said=_argument(system))
 
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and a warning of some.
+    """Return the columns of queries for every system, and a warning of some.
 
     Each input is read once. The options of the systems differ only in the order of scores.
     """

@@ -47,7 +47,7 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, the result of the report's `to_dict`, or the path of a
+        reports: for every system its report, the result of the report's `to_dict`, or the path of a
             JSON file with that.
         baseline: the system to compare all others with; None for every pair.
         paired: whether the reports have the same queries. If not, their queries are independent

@@ -73,13 +73,13 @@ class Comparison(Readable):
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
-            ``weight`` if there are any, and the query's value of each measure.
+            ``weight`` if there are any, and the query's value of every measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`,
+        slices: the comparison of every slice with at least two queries, by its value of `by`,
             ascending; queries without a value, None, come last.
-        mean_of_slices: the comparison of the means of slices, in which each slice counts the same;
+        mean_of_slices: the comparison of the means of slices, in which all slices count the same;
             None is no slice. None without slices, or if one of them is not compared.
     """
 
@@ -96,7 +96,7 @@ class Comparison(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of each system, including those without a value."""
+        """The number of queries of every system, including those without a value."""
         return row_counts(self.queries["system"])
 
     @property
@@ -260,7 +260,7 @@ class Comparison(Readable):
 
         Comments with the remarks and the signature come before it. A superscript names the systems
         that one is significantly better than (with a margin, not worse than), with a corrected p
-        below 0.05; the highest score of each measure is bold. The caption says so.
+        below 0.05; the highest score of every measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -372,7 +372,7 @@ class Comparison(Readable):
         """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
         The differences are from the baseline. Without a baseline, the differences are from the
-        system with the highest mean. There is a panel for each cutoff, and a last one for the
+        system with the highest mean. There is a panel for every cutoff, and a last one for the
         slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
@@ -413,7 +413,7 @@ class Comparison(Readable):
         return figure
 
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
-        """Draw the means of each result, and then the slices.
+        """Draw the means of every result, and then the slices.
 
         Systems are sorted by the first result.
         """
@@ -429,7 +429,7 @@ class Comparison(Readable):
             plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
-        """Draw the differences of each system from the reference, query by query."""
+        """Draw the differences of every system from the reference, query by query."""
         reference = self._reference(name)
         rows = self._rows_of(reference)
         others = [system for system in self.scores if system != reference]

@@ -105,7 +105,7 @@ class Contest(NamedTuple):
                 error = mean.standard_error
                 detectable = detectable_t(mean.freedom + 1, two_sided) * error
                 if error <= ROUNDING * abs(mean.value):
-                    # All differences of each slice are equal.
+                    # All differences of every slice are equal.
                     error, detectable = 0.0, math.nan
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
                 figures["p_t"] = t_test(beyond, error, mean.freedom, two_sided)
@@ -122,7 +122,7 @@ class Contest(NamedTuple):
         return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
-        """Return the values of one result, with a row for each system, and the pairs to compare."""
+        """Return the values of one result, a row a system, and the pairs to compare."""
         systems = list(columns)
         values = np.array([figures[name][0] for figures in columns.values()])
         pairs = [
@@ -162,7 +162,7 @@ class Contest(NamedTuple):
     def _tested(
         self, name: str, scores: Mapping[str, Scores], sample: Sample
     ) -> Iterator[dict[str, Any]]:
-        """Yield the difference of each pair, and what its tests and its queries tell."""
+        """Yield the difference of every pair, and what its tests and its queries tell."""
         testing = self.testing
         tests = paired_tests(
             sample,
@@ -284,7 +284,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of each slice in which systems have two values of each measure.
+    """Return the comparison of every slice in which systems have two values of every measure.
 
     With them comes the mean of slices, if all of them are compared.
     """

@@ -1,6 +1,6 @@
 """Compute columns with a row per query, for one or several systems, and scores from these columns.
 
-For each query there are its numbers of documents and, for each result, its value, the range of the
+For every query there are its numbers of documents and, for every result, its value, the range of the
 value over the orders of ties, and the expected value of a random order. Scores are means over all
 queries, or over slices.
 """
@@ -30,7 +30,7 @@ from ..show.tables import Table, count_text, counted_text, interval_text, level_
 from .significance import Intervals, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
+ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
@@ -38,7 +38,7 @@ EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, wi
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
-PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
+PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for every query
 BySystem = Mapping[str, PerQuery]
 
 
@@ -110,7 +110,7 @@ def range_text(counts: Collection[int]) -> str:
 def mean_cells(
     rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
 ) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals: first the headings, then a list for each row.
+    """Return the cells of means and their intervals: first the headings, then a list for every row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number,
     only before the first.
@@ -357,12 +357,12 @@ def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: f
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
-    """Return the values of each result as a sample with one row."""
+    """Return the values of every result as a sample with one row."""
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
 def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
-    """Return the score of each system in one result, from its figures.
+    """Return the score of every system in one result, from its figures.
 
     The first intervals are those of the means; those of differences follow.
     """
@@ -403,7 +403,7 @@ def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
 
 
 def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
-    """Return for each query whether its value depends on the order of ties."""
+    """Return for every query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 
 
@@ -413,7 +413,7 @@ def greatest_value(name: str) -> float:
 
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
-    """Yield the figures of each slice, whose queries keep their order."""
+    """Yield the figures of every slice, whose queries keep their order."""
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
     in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}

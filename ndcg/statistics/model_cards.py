@@ -33,7 +33,7 @@ def flat_scores(report: Any) -> dict[str, float]:
 
 
 def parts_of(report: Any) -> Iterator[tuple[str, int, Scores]]:
-    """Yield the scores of all queries, of each slice by its name, and of the mean of slices.
+    """Yield the scores of all queries, of every slice by its name, and of the mean of slices.
 
     Before the scores is the number of queries.
     """

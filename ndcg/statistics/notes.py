@@ -297,7 +297,7 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have with its differing queries."""
+    """Return the lowest corrected p-value that a pair could have with its differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
     least = []

@@ -1,4 +1,4 @@
-"""How two systems differ in each measure: intervals, tests and their correction."""
+"""How two systems differ in every measure: intervals, tests and their correction."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, holm, scipy_special
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-# Columns of tables that also have one for each system, so that no system can have these names.
+# Columns of tables that also have one for every system, so that no system can have these names.
 COLUMNS = {"query", "difference"}
 
 
@@ -56,7 +56,7 @@ class Testing(NamedTuple):
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family, whose p-values are corrected together."""
+        """Return the families of pairs, as indices, whose p-values are corrected together."""
         if self.corrected_over == "all":
             return [list(range(len(pairs)))]
         families: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Draw comparisons: the means of systems, slices, and the difference of each query."""
+"""Draw comparisons: the means of systems, slices, and the difference of every query."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -37,7 +37,7 @@ def plot_means(
     measure: str,
     testing: Testing,
 ) -> None:
-    """Draw a row for each system: its mean, on the interval of its difference from the reference.
+    """Draw a row for every system: its mean, on the interval of its difference from the reference.
 
     `pairs` has, under the name of each other system, its pair with the reference.
     """
@@ -96,7 +96,7 @@ def plot_slices(
     reference: str,
     measure: str,
 ) -> None:
-    """Draw a row for each slice with the systems' differences from the reference.
+    """Draw a row for every slice with the systems' differences from the reference.
 
     The row of a slice without intervals is empty. The last row is for the mean of slices, if there
     is one.
@@ -138,7 +138,7 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the extreme ones have labels."""
+    """Draw the difference of every query, the greatest on top; the extreme ones have labels."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference = difference[order]

@@ -85,15 +85,15 @@ class Report(Readable):
             ``exclude_from="run"`` they stay in the ideals).
         queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if
             there are any, the number of documents ``retrieved``, ``judged`` and ``relevant``, and
-            for each score such as ``nDCG@10`` the query's value under this name (null if it has
+            for every score such as ``nDCG@10`` the query's value under this name (null if it has
             none), ``worst nDCG@10`` and ``best nDCG@10`` under the worst and the best order of
             ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
-        slices: the scores of each slice, by its value of `by`, ascending; queries without a value,
+        slices: the scores of every slice, by its value of `by`, ascending; queries without a value,
             None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same;
+        mean_of_slices: the mean of the slices' scores by name, in which all slices count the same;
             None is no slice. Its interval takes the slices as given, and their queries as samples.
             Empty without slices.
     """
@@ -239,9 +239,9 @@ class Report(Readable):
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, also of each slice.
+        """Return the `model-index` of a model card's metadata: every score, also of every slice.
 
-        The `args` of each score contain its interval, the number of queries in the mean
+        The `args` of every score contain its interval, the number of queries in the mean
         (`queries`), the number of queries that are excluded from it (`left_out`, if any), and the
         signature.
 
@@ -356,7 +356,7 @@ def _mark_of_mean(score: Score) -> Mark:
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
-    They have their intervals. The first measure is shown, at each cutoff in a panel; slices follow
+    They have their intervals. The first measure is shown, at every cutoff in a panel; slices follow
     at its first cutoff.
     """
     report = next(iter(reports.values()))
@@ -385,7 +385,7 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
 def _draw_slices(
     axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
 ) -> None:
-    """Draw a row for each slice with its scores, which have labels in a legend."""
+    """Draw a row for every slice with its scores, which have labels in a legend."""
     rows = []
     for name, scores in slices:
         counts = range_text([score.queries for score in scores])
@@ -420,7 +420,7 @@ def report(
         sample_weight: one weight per query for the mean, in the order of the references or as
             `{query: weight}`.
         query_ids: for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
+        document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
@@ -517,7 +517,7 @@ def report_and_missing(
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
 ) -> tuple[Scores, dict[Value, Slice], Scores]:
-    """Return the scores of all queries, those of each slice, and the mean of the slices."""
+    """Return the scores of all queries, those of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():

@@ -157,7 +157,7 @@ def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()
     }
 
 
-# It takes longer than all else here, and is the same for each score.
+# It takes longer than all else here, and is the same for every score.
 _types_of = cache(get_type_hints)
 
 
@@ -199,7 +199,7 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
 
 
 def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
-    """Return what is saved of each slice, by its value; no row of its queries may be missing."""
+    """Return what is saved of every slice, by its value; no row of its queries may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
         rows = row_counts(table["slice"])
@@ -219,7 +219,7 @@ def slices_in(table: pa.Table) -> Slices | None:
 
 
 def check_scores(scores: Scores, columns: PerQuery, place: str = "scores") -> None:
-    """Raise an error unless as many queries have a value as each score is the mean of."""
+    """Raise an error unless every score is the mean of as many queries as have a value."""
     for name, score in scores.items():
         counted = ~np.isnan(columns[name])
         if "weight" in columns:

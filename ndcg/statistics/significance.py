@@ -45,7 +45,7 @@ MOST_NEEDED = 2.0**40  # a larger number is unknown
 
 
 class Intervals(NamedTuple):
-    """The interval of each mean."""
+    """The interval of every mean."""
 
     low: Floats
     high: Floats
@@ -63,7 +63,7 @@ class Moments(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference."""
+    """The p-values of every difference."""
 
     randomization: Floats
     t_test: Floats
@@ -72,7 +72,7 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The power of the test of each difference, nan if unknown."""
+    """The power of the test of every difference, nan if unknown."""
 
     # The smallest difference, from 0 or from the margin, that a t-test of them finds.
     min_detectable: Floats
@@ -105,7 +105,7 @@ class Sample:
 
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
-        weight: the weight of each query, relative to the largest.
+        weight: the weight of every query, relative to the largest.
         pairs: the pairs to compare: the first row of each, then the second of each.
         scale: a power of two near the largest value.
     """
@@ -143,7 +143,7 @@ class Sample:
 
     @cached_property
     def by_query(self) -> Floats:
-        """The differences of each pair, query by query."""
+        """The differences of every pair, query by query."""
         return differences(*self.values.take(self.pairs, axis=0))
 
     @cached_property
@@ -153,7 +153,7 @@ class Sample:
 
     @cached_property
     def moments(self) -> list[Moments]:
-        """The moments of each row, and then of the differences of each pair.
+        """The moments of every row, and then of the differences of every pair.
 
         HC2 is that of MacKinnon & White (1985).
         """
@@ -178,7 +178,7 @@ class Sample:
 
 
 def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
-    """Return the intervals of the mean of each row, and then of the difference of each pair.
+    """Return the intervals of the mean of every row, and then of the difference of every pair.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a
     mean, the variance depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1
@@ -254,7 +254,7 @@ class Estimate(NamedTuple):
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
-    """Return the estimates of the mean of each row, and then of the difference of each pair.
+    """Return the estimates of the mean of every row, and then of the difference of every pair.
 
     They are divided by the scale. Values lie as in `intervals`; there are two or more.
     """
@@ -288,9 +288,9 @@ def estimates(sample: Sample, greatest: float) -> list[Estimate]:
         elif is_mean:
             # The squared error if every value were at a bound, like 0/1 values, of which t is
             # normal.
-            of_bounds = (mean - least) * (most - mean) / effective
-            square = min(square, of_bounds)
-            freedom /= max(1 - square / of_bounds, ROUNDING)
+            greatest_square = (mean - least) * (most - mean) / effective
+            square = min(square, greatest_square)
+            freedom /= max(1 - square / greatest_square, ROUNDING)
         else:
             slope = 0.0
         rows.append(
@@ -310,12 +310,12 @@ def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
 def paired_tests(
     sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0
 ) -> Tests:
-    """Test whether the means of two rows differ, for each pair.
+    """Test whether the means of two rows differ, for every pair.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and
     counts how often the means then differ at least as much. With up to 32 queries that differ, it
     tries all permutations, and the p-value is exact. Otherwise it tries a random group of
-    1,048,576. The t-test uses the contribution of each query to the difference of the (weighted)
+    1,048,576. The t-test uses the contribution of every query to the difference of the (weighted)
     means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
@@ -400,7 +400,7 @@ def _sampled_p(
     pairs = positions.reshape(2, -1).T.tolist()
     rows = values[used[1:]] - values[used[0]]
     if margin > 0:
-        # The last sum is of the weights with their signs, for the margin that each query has.
+        # The last sum is of the weights with their signs, for the margin that a query has.
         rows = np.concatenate([rows, np.ones((1, len(weight)))])
     rows = rows * weight
 
@@ -444,7 +444,7 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
-    """Return the p-value of the t-test of each row.
+    """Return the p-value of the t-test of every row.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """

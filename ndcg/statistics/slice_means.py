@@ -1,4 +1,4 @@
-"""The mean of the means of slices: each slice counts the same, however many queries it has."""
+"""The mean of the means of slices: all slices count the same, however many queries they have."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ SliceRow = tuple[str, Scores, int]  # the name, scores and number of queries
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
 ) -> Scores:
-    """Return the mean of the slices' means by name, from the samples and the scores of each slice.
+    """Return the mean of the slices' means by name, from the samples and the scores of every slice.
 
     Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
     """
@@ -85,7 +85,7 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 def slice_rows(
     slices: Mapping[Value, Slice], means: Scores, most: int | None = None
 ) -> list[SliceRow]:
-    """Return the name, scores and number of queries of each slice, and then of their mean.
+    """Return the name, scores and number of queries of every slice, and then of their mean.
 
     There are at most so many slices before the mean.
     """

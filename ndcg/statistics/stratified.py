@@ -11,7 +11,7 @@ class Combined(NamedTuple):
     """The mean of independent means with its interval.
 
     Attributes:
-        value: the mean, in which each of the means counts the same.
+        value: the mean, in which all means count the same.
         low: the lower end of its interval.
         high: the upper end.
         standard_error: its standard error; the variances of independent means add.
@@ -28,7 +28,7 @@ class Combined(NamedTuple):
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
 ) -> list[Combined]:
-    """Return the mean of each row over independent samples, and then of each difference.
+    """Return the mean of every row over independent samples, and then of every difference.
 
     Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
     The ends of the interval are the means of the ends of the samples' own intervals, which are
@@ -57,7 +57,7 @@ def _combined(
         freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # All values of each sample are equal: its interval is as long as its queries are few.
+        # All values of every sample are equal: its interval is as long as its queries are few.
         freedom = sum(estimate.freedom for estimate in row)
         t = row[0].t(quantile)
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
