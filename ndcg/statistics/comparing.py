@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
+import pyarrow as pa
 
 from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
@@ -16,15 +17,7 @@ from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
-from .measured import (
-    BySystem,
-    PerQuery,
-    Resampling,
-    leave_out_alike,
-    query_columns,
-    query_table,
-    stacked,
-)
+from .measured import BySystem, PerQuery, Resampling, leave_out_alike, query_columns, query_table
 from .notes import (
     equal_notes,
     notes_of,
@@ -36,14 +29,7 @@ from .notes import (
 from .pairs import Testing, system_names
 
 # An error about one of these is not about a system.
-SHARED_ARGUMENTS = (
-    "references",
-    "query_ids",
-    "document_ids",
-    "exclude",
-    "sample_weight",
-    "file",
-)
+SHARED_ARGUMENTS = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
 
 
 def compare(
@@ -183,15 +169,16 @@ def comparison_of(
     if slices is not None:
         all_notes += small_slices(results["slices"])
         all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
-    tables = {}
+    tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
         names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
-        tables[system] = table.select(names)
+        system_column = pa.repeat(system, len(table))
+        tables.append(table.select(names).add_column(0, "system", system_column))
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked(tables),
+        queries=pa.concat_tables(tables, promote_options="default"),
         notes=(*all_notes, *notes),
         testing=testing,
         **results,

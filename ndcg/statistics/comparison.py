@@ -446,10 +446,7 @@ class Comparison(Readable):
 
 
 def _computed_again(
-    values: Mapping[str, Any],
-    columns: BySystem,
-    first: pa.Table,
-    contest: Contest,
+    values: Mapping[str, Any], columns: BySystem, first: pa.Table, contest: Contest
 ) -> dict[str, Any]:
     """Return the results of a comparison that 2.x saved, but for figures that need documents.
 

@@ -1,8 +1,8 @@
 """Compute columns with a row per query, for one or several systems, and scores from these columns.
 
-For every query there are its numbers of documents and, for every result, its value, the range of the
-value over the orders of ties, and the expected value of a random order. Scores are means over all
-queries, or over slices.
+A query has its numbers of documents and, for every result, its value, the range of the value over
+the orders of ties, and the expected value of a random order. Scores are means over all queries, or
+over slices.
 """
 
 import math
@@ -132,10 +132,7 @@ def mean_cells(
 
 
 def mean_table(
-    names: Sequence[Sequence[str]],
-    rows: Sequence[tuple[Scores, int]],
-    level: str,
-    places: int = 4,
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
 ) -> Table:
     """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
     cells = mean_cells(rows, level, places)
@@ -292,15 +289,6 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
     """Return how many rows have each value of a column."""
     return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
-
-
-def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Return the tables of queries of systems below each other; the first column is the system."""
-    named = [
-        table.add_column(0, "system", pa.repeat(system, len(table)))
-        for system, table in tables.items()
-    ]
-    return pa.concat_tables(named, promote_options="default")
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:

@@ -27,14 +27,8 @@ LEFT_OUT = {
         "queries has no relevant documents and is",
         "queries have no relevant documents and are",
     ),
-    "ideal 0": (
-        "queries has an ideal DCG of 0 and is",
-        "queries have an ideal DCG of 0 and are",
-    ),
-    "weight 0": (
-        "queries has a weight of 0 and is",
-        "queries have a weight of 0 and are",
-    ),
+    "ideal 0": ("queries has an ideal DCG of 0 and is", "queries have an ideal DCG of 0 and are"),
+    "weight 0": ("queries has a weight of 0 and is", "queries have a weight of 0 and are"),
 }
 
 

@@ -4,7 +4,7 @@ A report is plain data. It can be shown as text, Markdown, HTML or a plot, and s
 JSON types, from which it can be restored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -321,10 +321,8 @@ class Report(Readable):
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
         for index, name in enumerate(names):
             draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
-        rotation = 0
-        if len(names) > 4:
-            # Else the names would overlap.
-            rotation = 30
+        # More names would overlap.
+        rotation = 30 if len(names) > 4 else 0
         axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
@@ -335,18 +333,17 @@ class Report(Readable):
         for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
             # A query stands for an equal share, of which its point is the middle.
-            shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
+            shares = 100 * (np.arange(len(values)) + 0.5) / len(values)
             axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        slices = []
-        for title, scores, _ in self._slice_rows():
-            slices.append((title, [scores[name] for name in names]))
-        _draw_slices(axes, slices, names)
-        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
+        slices = [
+            (title, [scores[name] for name in names]) for title, scores, _ in self._slice_rows()
+        ]
+        _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -377,13 +374,12 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         for rows_of_slice in zip(*parts, strict=True):
             title = rows_of_slice[0][0]
             slices.append((title, [scores[first] for _, scores, _ in rows_of_slice]))
-        _draw_slices(axes[-1], slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, with {level}, by slices (and their queries)")
+        _draw_slices(axes[-1], slices, list(reports), f"{first}, with {level}")
     return figure
 
 
 def _draw_slices(
-    axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
+    axes: Any, slices: Iterable[tuple[str, list[Score]]], labels: Sequence[str], title: str
 ) -> None:
     """Draw a row for every slice with its scores, which have labels in a legend."""
     rows = []
@@ -391,6 +387,7 @@ def _draw_slices(
         counts = range_text([score.queries for score in scores])
         rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
     draw_rows(axes, rows, labels)
+    axes.set_xlabel(f"{title}, by slices (and their queries)")
     legend_above(axes)
 
 

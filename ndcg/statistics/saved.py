@@ -19,15 +19,7 @@ from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
 from ..measure.ties import Floats
-from .measured import (
-    COUNTS,
-    PerQuery,
-    Resampling,
-    Score,
-    Scores,
-    columns_of_values,
-    row_counts,
-)
+from .measured import COUNTS, PerQuery, Resampling, Score, Scores, columns_of_values, row_counts
 from .pairs import Pair
 from .significance import ROUNDING
 
