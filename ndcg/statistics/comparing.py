@@ -231,8 +231,7 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
     missing = np.array([system_columns["missing"] for system_columns in columns.values()])
     names = list(columns)
-    lacking = missing & ~missing.all(axis=0)
-    for name, is_lacking in zip(names, lacking, strict=True):
+    for name, is_lacking in zip(names, missing & ~missing.all(axis=0), strict=True):
         if not is_lacking.any():
             continue
         row = int(is_lacking.argmax())

@@ -336,8 +336,9 @@ class Comparison(Readable):
         resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        names = queries["system"].unique().to_pylist()
-        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        tables = {}
+        for system in queries["system"].unique().to_pylist():
+            tables[system] = queries.filter(pc.equal(queries["system"], system))
         first = tables[system_names(tables, baseline)[0]]
         if testing.paired:
             shared = [name for name in SHARED if name in first.column_names]

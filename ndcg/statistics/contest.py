@@ -68,7 +68,8 @@ class Contest(NamedTuple):
         pairs: list[Pair] = []
         for name in self.options.names:
             pairs += compare(name, columns, scores)
-        return ComparedSlice(len(next(iter(columns.values()))["ideal"]), scores, tuple(pairs))
+        first, *_ = columns.values()
+        return ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
 
     def corrected(self, parts: Sequence[ComparedSlice]) -> list[ComparedSlice]:
         """Return comparisons whose p-values and intervals are corrected together."""
@@ -295,7 +296,7 @@ def _compared_slices(
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for value in slices.values:
             part = {system: by_value[value] for system, by_value in by_system.items()}
-            first = next(iter(part.values()))
+            first, *_ = part.values()
             # All systems leave out the same queries, with a weight of 0 as their last figure.
             if min(np.count_nonzero(first[name][-1]) for name in names) > 1:
                 compared[value] = contest.compared(part)

@@ -169,9 +169,11 @@ def unmatched_notes(columns: PerQuery, unmatched: str) -> list[str]:
         return []
     if columns["retrieved and judged"].any():
         return []
-    both = f"{mark('predictions')} and {mark('references')}"
     return [
-        Message(f"No document was both retrieved and judged: do {both} use the same document ids?")
+        Message(
+            f"No document was both retrieved and judged: do {mark('predictions')} and "
+            f"{mark('references')} use the same document ids?"
+        )
     ]
 
 

@@ -8,8 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -143,14 +142,10 @@ def choices_in(signature: str) -> dict[str, str]:
 
 def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
-    types = _types_of(kind)
+    types = kind.__annotations__
     return {
         name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
     }
-
-
-# It takes longer than all else here, and is the same for every score.
-_types_of = cache(get_type_hints)
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:

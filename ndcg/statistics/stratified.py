@@ -57,9 +57,10 @@ def _combined(
         freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # All values of every sample are equal: its interval is as long as its queries are few.
+        # All values of a sample are equal, apart from those that underflow beside another sample:
+        # its interval is as long as its queries are few.
         freedom = sum(estimate.freedom for estimate in row)
-        t = row[0].t(quantile)
+        t = min(estimate.t(quantile) for estimate in row)
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
