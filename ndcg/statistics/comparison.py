@@ -483,10 +483,11 @@ def _saved_results(
             expected.append((name, system, other))
 
     def compared(saved: Mapping[str, Any], queries: int) -> ComparedSlice:
+        pairs = saved_pairs(saved["pairs"], expected)
         scores = {}
         for system in columns:
             scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
-        return ComparedSlice(queries, scores, saved_pairs(saved["pairs"], expected))
+        return ComparedSlice(queries, scores, pairs)
 
     whole = compared(values, len(first))
     for system, system_columns in columns.items():
