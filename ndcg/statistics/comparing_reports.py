@@ -2,14 +2,13 @@
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from ..files.content import naming_file, parse_json, read_content
-from ..inputs.slices import Slices
 from ..measure.arguments import OPTIONS
 from ..measure.messages import InputError, Message, mark, shown
 from ..measure.options import Options
@@ -88,8 +87,12 @@ def compare_reports(
                 "different queries, as independent samples",
                 "reports",
             ) from None
-        slices = _same_slices(tables)
-        notes = _notes_of_paired(tables, slices)
+        notes = _notes_of_paired(tables)
+        slice_columns = _slice_columns(tables)
+        if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
+            slices = slices_in(tables[names[0]])
+        elif slice_columns:
+            notes.append("Slices are not compared, since the reports have different ones.")
     else:
         if "weight" in tables[names[0]].column_names:
             raise InputError(
@@ -197,22 +200,12 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
     return tables
 
 
-def _same_slices(tables: Tables) -> Slices | None:
-    """Return the slices of the queries, if all reports have the same."""
-    first, *others = tables.values()
-    if not _have_slices([first]):
-        return None
-    for table in others:
-        if not _have_slices([table]) or table["slice"] != first["slice"]:
-            return None
-    return slices_in(first)
+def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
+    """Return the slices of the queries, from the reports that have any."""
+    return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _have_slices(tables: Iterable[pa.Table]) -> bool:
-    return any("slice" in table.column_names for table in tables)
-
-
-def _notes_of_paired(tables: Tables, slices: Slices | None) -> list[str]:
+def _notes_of_paired(tables: Tables) -> list[str]:
     """Return notes on what differs between reports of the same queries."""
     notes = []
     first, *others = tables
@@ -227,8 +220,6 @@ def _notes_of_paired(tables: Tables, slices: Slices | None) -> list[str]:
             notes.append(f"{name}: 1 query has other judgments than in {first}.")
         elif differing > 1:
             notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
-    if slices is None and _have_slices(tables.values()):
-        notes.append("Slices are not compared, since the reports have different ones.")
     return notes
 
 
@@ -243,7 +234,7 @@ def _notes_of_independent(tables: Tables) -> list[str]:
                 "found."
             )
         )
-    if _have_slices(tables.values()):
+    if _slice_columns(tables):
         notes.append("Slices are not compared, since the queries are not paired.")
     return notes
 
