@@ -182,15 +182,20 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    if options.exclude_from == "run":
-        if not retrieved:
-            return [_nothing_excluded("retrieved")]
+    from_run = options.exclude_from == "run"
+    if not retrieved and (from_run or not judged):
+        where = "retrieved" if from_run else "retrieved or judged"
+        return [
+            Message(
+                f"No document was excluded: {mark('exclude')} has none that is {where}; are its "
+                "ids the ids of queries and documents?"
+            )
+        ]
+    if from_run:
         return [
             f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
             f"{judged:,}."
         ]
-    if not retrieved and not judged:
-        return [_nothing_excluded("retrieved or judged")]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
     count = 0
@@ -201,18 +206,10 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
         return sentences
     value = options.scoring["zero_division"]
     counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-    left = f"{count:,} of {len(emptied):,} queries have no relevant document left and are {counted}"
-    if count == 1:
-        left = f"1 of {len(emptied):,} queries has no relevant document left and is {counted}"
-    skip = mark("zero_division", math.nan)
-    return [*sentences, Message(f"{left}; {skip} leaves such queries out of the mean.")]
-
-
-def _nothing_excluded(where: str) -> Message:
-    return Message(
-        f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids the "
-        "ids of queries and documents?"
-    )
+    have, are = ("has", "is") if count == 1 else ("have", "are")
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
+    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
+    return [*sentences, Message(f"{left} {counted}; {skip}.")]
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
