@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast, get_type_hints
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -19954,7 +19954,7 @@ MOST_NEEDED = 2.0**40  # a larger number is unknown
 
 
 class Intervals(NamedTuple):
-    """The interval of each mean."""
+    """The interval of every mean."""
 
     low: Floats
     high: Floats
@@ -19972,7 +19972,7 @@ class Moments(NamedTuple):
 
 
 class Tests(NamedTuple):
-    """The p-values of each difference."""
+    """The p-values of every difference."""
 
     randomization: Floats
     t_test: Floats
@@ -19981,7 +19981,7 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The power of the test of each difference, nan if unknown."""
+    """The power of the test of every difference, nan if unknown."""
 
     # The smallest difference, from 0 or from the margin, that a t-test of them finds.
     min_detectable: Floats
@@ -19995,16 +19995,28 @@ def differences(one: Floats | float, other: Floats | float) -> Floats:
     return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
+def power_of_two(largest: float) -> float:
+    """Return a power of two near the largest value.
+
+    Divided by it, no sum or square of values overflows, and no digit is lost.
+    """
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1)
+
+
+def effective_queries(weight: Floats) -> float:
+    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
 @dataclass(frozen=True)
 class Sample:
     """The values of some rows, such as systems, for the queries that count, and pairs of rows.
 
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
-        weight: the weight of each query, relative to the largest.
+        weight: the weight of every query, relative to the largest.
         pairs: the pairs to compare: the first row of each, then the second of each.
-        scale: a power of two near the largest value, so that no sum or square overflows and no
-            digit is lost.
+        scale: a power of two near the largest value.
     """
 
     values: Floats
@@ -20021,39 +20033,36 @@ class Sample:
         With pairs, it is an error if fewer than two queries count.
         """
         scipy_special()
-        counted = ~np.isnan(values[0])
-        if weight is not None:
-            counted &= weight > 0
+        if weight is None:
+            weight = np.ones(values.shape[1])
+        counted = ~np.isnan(values[0]) & (weight > 0)
         if not counted.all():
             # So each row is contiguous, and summed as it is alone.
             values = np.compress(counted, values, axis=1)
-            if weight is not None:
-                weight = weight[counted]
-        if weight is None:
-            weight = np.ones(values.shape[1])
-        else:
-            weight = weight / weight.max(initial=0)
+            weight = weight[counted]
+        weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            problem = "a comparison needs at least two queries that have a value"
-            if len(weight) == 0:
-                raise InputError(f"{problem}; got 0")
-            raise InputError(f"{problem}; got 1; {mark('report')} gives the score of one")
-        scale = math.ldexp(1.0, math.frexp(np.abs(values).max(initial=0))[1] - 1)
+            hint = f"; {mark('report')} gives the score of one" if len(weight) else ""
+            raise InputError(
+                "a comparison needs at least two queries that have a value; "
+                f"got {len(weight)}{hint}"
+            )
+        scale = power_of_two(np.abs(values).max(initial=0))
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
 
     @cached_property
     def by_query(self) -> Floats:
-        """The differences of each pair, query by query."""
+        """The differences of every pair, query by query."""
         return differences(*self.values.take(self.pairs, axis=0))
 
     @cached_property
     def effective(self) -> float:
-        """How many queries of equal weight would be as precise (Kish, 1965)."""
-        return float(self.weight.sum() ** 2 / (self.weight**2).sum())
+        """The effective number of queries."""
+        return effective_queries(self.weight)
 
     @cached_property
     def moments(self) -> list[Moments]:
-        """The moments of each row, and then of the differences of each pair.
+        """The moments of every row, and then of the differences of every pair.
 
         HC2 is that of MacKinnon & White (1985).
         """
@@ -20072,15 +20081,13 @@ class Sample:
         for average, size, spread, hc2, cubes in rows:
             error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
-            slope = 0.0
-            if square:
-                slope = cubes / square
+            slope = cubes / square if square else 0.0
             moments.append(Moments(average, error, size * math.sqrt(spread), slope))
         return moments
 
 
 def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
-    """Return the intervals of the mean of each row, and then of the difference of each pair.
+    """Return the intervals of the mean of every row, and then of the difference of every pair.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a
     mean, the variance depends on the mean: it shrinks towards 0 and the greatest value, as for 0/1
@@ -20113,11 +20120,11 @@ class Estimate(NamedTuple):
     is_mean: bool  # the error of a difference does not depend on the true difference
 
     def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t."""
-        freedom = self.freedom
-        if not self.square:
-            # Of equal values: that of the normal distribution, as in Wilson's interval.
-            freedom = math.inf
+        """Return a quantile of Student's t; of equal values, of the normal distribution.
+
+        The interval of equal values is Wilson's.
+        """
+        freedom = self.freedom if self.square else math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
     def ends(self, t: float) -> tuple[float, float]:
@@ -20131,12 +20138,9 @@ class Estimate(NamedTuple):
             odds = t**2 / self.effective
             return self._end_of_equal(least, odds), self._end_of_equal(greatest, odds)
         reach = t**2 * self.square
-        if not self.is_mean:
-            away = math.sqrt(reach)
-            return max(self.value - away, least), min(self.value + away, greatest)
         # With one bound alone, values do not get more alike towards it.
         rise = fall = 0.0
-        if math.isfinite(least) and math.isfinite(greatest):
+        if self.is_mean and math.isfinite(greatest - least):
             rise = 1 / (self.value - least)
             fall = 1 / (greatest - self.value)
         low, high = _crossings(reach, rise, fall)
@@ -20159,56 +20163,49 @@ class Estimate(NamedTuple):
 
 
 def estimates(sample: Sample, greatest: float) -> list[Estimate]:
-    """Return the estimates of the mean of each row, and then of the difference of each pair.
+    """Return the estimates of the mean of every row, and then of the difference of every pair.
 
     They are divided by the scale. Values lie as in `intervals`; there are two or more.
     """
     lightest = sample.weight.min()
     if lightest < LIGHTEST:
-        problem = f"a weight is {lightest:.0e} of the largest"
-        problem = f"{problem}, too far apart for a confidence interval"
-        hint = "give the queries that hardly count a weight of 0"
-        raise ValueError(f"sample_weight: {problem}; {hint}")
-    bounds = _bounds(sample, greatest / sample.scale)
-    rows = len(sample.values)
-    return [
-        _estimate(moments, within, sample, is_mean=index < rows)
-        for index, (moments, within) in enumerate(zip(sample.moments, bounds, strict=True))
-    ]
-
-
-def _bounds(sample: Sample, greatest: float) -> list[tuple[float, float]]:
-    """Return the bounds of the mean of each row, and then of the difference of each pair."""
+        raise ValueError(
+            f"sample_weight: a weight is {lightest:.0e} of the largest, too far apart for a "
+            "confidence interval; give the queries that hardly count a weight of 0"
+        )
+    effective = sample.effective
+    greatest /= sample.scale
     bounds = []
     lowest = sample.values.min(axis=1).tolist()
     highest = sample.values.max(axis=1).tolist()
     for least, most in zip(lowest, highest, strict=True):
-        lower, upper = -math.inf, math.inf
-        if least >= 0:
-            lower = 0.0
+        lower = 0.0 if least >= 0 else -math.inf
+        upper = math.inf
         if most <= greatest * (1 + ROUNDING):
             upper = max(most, greatest)
         bounds.append((lower, upper))
     for one, other in sample.pairs.T.tolist():
         bounds.append((bounds[one][0] - bounds[other][1], bounds[one][1] - bounds[other][0]))
-    return bounds
-
-
-def _estimate(
-    moments: Moments, bounds: tuple[float, float], sample: Sample, *, is_mean: bool
-) -> Estimate:
-    mean, error, _, slope = moments
-    freedom = float(len(sample.weight) - 1)
-    effective = sample.effective
-    if error <= max(ROUNDING * abs(mean), TINY):
-        return Estimate(mean, error, 0.0, freedom, effective, bounds, slope, is_mean)
-    most = math.inf
-    if is_mean:
-        # The squared error if every value were at a bound, like 0/1 values, of which t is normal.
-        most = (mean - bounds[0]) * (bounds[1] - mean) / effective
-    square = min(error**2, most)
-    freedom /= max(1 - square / most, ROUNDING)
-    return Estimate(mean, error, square, freedom, effective, bounds, slope, is_mean)
+    rows = []
+    for row, (least, most) in enumerate(bounds):
+        mean, error, _, slope = sample.moments[row]
+        freedom = float(len(sample.weight) - 1)
+        is_mean = row < len(sample.values)
+        square = error**2
+        if error <= max(ROUNDING * abs(mean), TINY):
+            square = 0.0
+        elif is_mean:
+            # The squared error if every value were at a bound, like 0/1 values, of which t is
+            # normal.
+            greatest_square = (mean - least) * (most - mean) / effective
+            square = min(square, greatest_square)
+            freedom /= max(1 - square / greatest_square, ROUNDING)
+        else:
+            slope = 0.0
+        rows.append(
+            Estimate(mean, error, square, freedom, effective, (least, most), slope, is_mean)
+        )
+    return rows
 
 
 def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
@@ -20219,45 +20216,20 @@ def _crossings(reach: float, rise: float, fall: float) -> tuple[float, float]:
     return (tilt - root) / bend, (tilt + root) / bend
 
 
-def at_level(
-    difference: Floats,
-    ends: Sequence[Floats],
-    error: Floats,
-    freedom: Floats,
-    beyond: float,
-    other: Floats,
-) -> tuple[Floats, Floats]:
-    """Return the ends of Student's t intervals of differences at another level.
-
-    Beyond each end lies the probability `other` instead of `beyond`. If a standard error is 0, the
-    given interval is widened in proportion.
-    """
-    quantile = scipy_special().stdtrit
-    has_error = error > ROUNDING * np.abs(difference)
-    t = quantile(freedom, 1 - other)
-    low, high = ends
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        wider = t / quantile(freedom, 1 - beyond)
-        below = np.where(has_error, t * error, wider * np.abs(low - difference))
-        above = np.where(has_error, t * error, wider * np.abs(high - difference))
-    return difference - below, difference + above
-
-
 def paired_tests(
     sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0, seed: int = 0
 ) -> Tests:
-    """Test whether the means of two rows differ, for each pair.
+    """Test whether the means of two rows differ, for every pair.
 
     The randomization test exchanges the scores of the two systems in some of the queries, and
     counts how often the means then differ at least as much. With up to 32 queries that differ, it
     tries all permutations, and the p-value is exact. Otherwise it tries a random group of
-    1,048,576. The t-test uses the contribution of each query to the difference of the (weighted)
+    1,048,576. The t-test uses the contribution of every query to the difference of the (weighted)
     means. With a margin, differences must be symmetric around their mean.
     """
     two_sided = alternative == "two-sided"
-    sign = _sign(alternative)
     margin /= sample.scale
-    shares = (sample.by_query * sign + margin) * sample.weight
+    shares = distance_beyond(sample.by_query, alternative, margin) * sample.weight
     p_values = np.ones(len(shares))
     permutations = np.full(len(shares), 1 << SAMPLED)
     exact = np.zeros(len(shares), bool)
@@ -20268,16 +20240,14 @@ def paired_tests(
             permutations[row] = 1 << len(differing)
             exact[row] = True
     if not exact.all():
-        one, other = sample.pairs[::sign, ~exact]
+        one, other = sample.pairs[:: _sign(alternative), ~exact]
         p_values[~exact] = _sampled_p(sample, one, other, margin, two_sided, seed)
-    return Tests(p_values, _t_tests(shares, two_sided), exact, permutations)
+    return Tests(p_values, np.array(_t_tests(shares, two_sided)), exact, permutations)
 
 
 def _sign(alternative: str) -> int:
     """Return the sign with which a difference speaks for the alternative if it is positive."""
-    if alternative == "less":
-        return -1
-    return 1
+    return -1 if alternative == "less" else 1
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
@@ -20339,7 +20309,7 @@ def _sampled_p(
     pairs = positions.reshape(2, -1).T.tolist()
     rows = values[used[1:]] - values[used[0]]
     if margin > 0:
-        # The last sum is of the weights with their signs, for the margin that each query has.
+        # The last sum is of the weights with their signs, for the margin that a query has.
         rows = np.concatenate([rows, np.ones((1, len(weight)))])
     rows = rows * weight
 
@@ -20382,8 +20352,8 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
     return cells
 
 
-def _t_tests(shares: Floats, two_sided: bool) -> Floats:
-    """Return, for each row, the probability that chance gives a mean at least as extreme.
+def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
+    """Return the p-value of the t-test of every row.
 
     The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
     """
@@ -20392,21 +20362,29 @@ def _t_tests(shares: Floats, two_sided: bool) -> Floats:
     shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
     means = shares.sum(axis=1) / queries
     squares = ((shares - means[:, np.newaxis]) ** 2).sum(axis=1)
-    p_values = []
-    for mean, square in zip(means.tolist(), squares.tolist(), strict=True):
-        if square:
-            t = mean / math.sqrt(square / (queries - 1) / queries)
-        elif mean:
-            t = math.copysign(math.inf, mean)
-        else:
-            # No query differs.
-            p_values.append(1.0)
-            continue
-        if two_sided:
-            p_values.append(2 * scipy_special().stdtr(queries - 1, -abs(t)))
-        else:
-            p_values.append(scipy_special().stdtr(queries - 1, -t))
-    return np.array(p_values)
+    errors = np.sqrt(squares / (queries - 1) / queries)
+    return [
+        t_test(mean, error, queries - 1, two_sided)
+        for mean, error in zip(means.tolist(), errors.tolist(), strict=True)
+    ]
+
+
+def t_test(beyond: float, error: float, freedom: float, two_sided: bool) -> float:
+    """Return the p-value of a difference by Student's t, from `distance_beyond` and its error."""
+    if error:
+        t = beyond / error
+        tail = -abs(t) if two_sided else -t
+        return (1 + two_sided) * float(scipy_special().stdtr(freedom, tail))
+    is_beyond = beyond > 0 or (two_sided and beyond < 0)
+    return 0.0 if is_beyond else 1.0
+
+
+def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
+    """Return how far a difference lies from the tested one, above 0 if this is for the alternative.
+
+    The tested one is 0, or the margin on the other side of it.
+    """
+    return _sign(alternative) * difference + margin
 
 
 def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
@@ -20419,24 +20397,22 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
     """
     two_sided = alternative == "two-sided"
     effective = sample.effective
-    pairs = len(sample.by_query)
-    detectable = np.full(pairs, np.nan)
-    needed = np.full(pairs, np.nan)
-    if effective < 2:
-        return Power(detectable, needed)
-    for pair, moments in enumerate(sample.moments[len(sample.values) :]):
-        mean = moments.mean
-        if moments.deviation <= ROUNDING * abs(mean):
-            continue  # nothing is known from differences that are all equal
-        deviation = moments.deviation * math.sqrt(effective / (effective - 1))
-        distance = abs(mean)
-        if not two_sided:
-            distance = _sign(alternative) * mean + margin / sample.scale
-        t = detectable_t(effective, two_sided)
-        detectable[pair] = t / math.sqrt(effective) * deviation * sample.scale
-        queries = _queries_needed(distance / deviation, two_sided)
-        needed[pair] = queries * len(sample.weight) / effective
-    return Power(detectable, np.ceil(needed))
+    figures = []
+    for mean, _, spread, _ in sample.moments[len(sample.values) :]:
+        detectable = needed = math.nan
+        # Nothing is known from differences that are all equal.
+        if effective >= 2 and spread > ROUNDING * abs(mean):
+            deviation = spread * math.sqrt(effective / (effective - 1))
+            distance = abs(mean)
+            if not two_sided:
+                distance = distance_beyond(mean, alternative, margin / sample.scale)
+            t = detectable_t(effective, two_sided)
+            detectable = t / math.sqrt(effective) * deviation * sample.scale
+            queries = _queries_needed(distance / deviation, two_sided)
+            needed = queries * len(sample.weight) / effective
+        figures.append((detectable, needed))
+    min_detectable, queries_needed = np.array(figures).reshape(-1, 2).T
+    return Power(min_detectable, np.ceil(queries_needed))
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:
@@ -20496,7 +20472,7 @@ def scipy_special() -> Any:
 # ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents; each has a column for each result
+ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
@@ -20504,7 +20480,8 @@ EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, wi
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
-PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for each query
+PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for every query
+BySystem = Mapping[str, PerQuery]
 
 
 class Score(NamedTuple):
@@ -20557,6 +20534,9 @@ class Score(NamedTuple):
         }
 
 
+Scores = dict[str, Score]  # by name
+
+
 def range_text(counts: Collection[int]) -> str:
     """Return numbers of queries as text: one, or a range if they differ.
 
@@ -20570,40 +20550,31 @@ def range_text(counts: Collection[int]) -> str:
 
 
 def mean_cells(
-    rows: Sequence[tuple[Mapping[str, Score], int]], level: str, places: int = 4
+    rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
 ) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals: first the headings, then a list for each row.
+    """Return the cells of means and their intervals: first the headings, then a list for every row.
 
     Before each mean is the number of its queries; if all measures of a row have the same number,
     only before the first.
     """
+    cells = [[["queries", measure, level] for measure in rows[0][0]]]
     differ = False
-    for scores, _ in rows:
-        if len({score.queries for score in scores.values()}) > 1:
-            differ = True
-    measures = list(rows[0][0])
-    # The names of the columns of each measure, as in `Score.cells`.
-    columns = [["queries", "mean", level]]
-    for _ in measures[1:]:
-        columns.append(["queries", "mean", level] if differ else ["mean", level])
-    headings = []
-    for measure, names in zip(measures, columns, strict=True):
-        headings.append([measure if name == "mean" else name for name in names])
-    cells = [headings]
     for scores, queries in rows:
         row = []
-        for score, names in zip(scores.values(), columns, strict=True):
+        for score in scores.values():
             texts = score.cells(level, places, queries=queries)
-            row.append([texts[name] for name in names])
+            row.append([texts["queries"], texts["mean"], texts[level]])
         cells.append(row)
+        differ = differ or len({score.queries for score in scores.values()}) > 1
+    if not differ:
+        for row in cells:
+            for texts_of_mean in row[1:]:
+                del texts_of_mean[0]
     return cells
 
 
 def mean_table(
-    names: Sequence[Sequence[str]],
-    rows: Sequence[tuple[Mapping[str, Score], int]],
-    level: str,
-    places: int = 4,
+    names: Sequence[Sequence[str]], rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
 ) -> Table:
     """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
     cells = mean_cells(rows, level, places)
@@ -20620,7 +20591,7 @@ class Slice(NamedTuple):
     """
 
     queries: int
-    scores: dict[str, Score]
+    scores: Scores
 
 
 class Resampling(NamedTuple):
@@ -20668,11 +20639,10 @@ def query_columns(
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
     measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    ties = options.scoring["ties"]
-    values = measure_rankings(part, options, measures=measures, ties=ties)
+    values = measure_rankings(part, options, measures=measures)
     values_by_order = [values]
     if len(part.score) > SORTED or len(part.queries_of_ties()):
-        for order in {"worst", "best"} - {ties}:
+        for order in {"worst", "best"} - {options.scoring["ties"]}:
             ordered = measure_rankings(part, options, measures=measures, ties=order)
             values_by_order.append(ordered)
     # A random order is the average over all orders of documents with the same score.
@@ -20706,7 +20676,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     return columns
 
 
-def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
+def _unjudged(options: Options, part: Rankings) -> Floats:
     """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
@@ -20719,20 +20689,25 @@ def _unjudged(options: Options, part: Rankings) -> NDArray[np.float64]:
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
 
 
-def leave_out_alike(columns: Mapping[str, PerQuery], names: Sequence[str]) -> None:
+def leave_out_alike(columns: BySystem, options: Options) -> None:
     """Exclude queries that have no value for some system from the means of all.
 
     A query has no value for a system if the system lacks it and missing queries are skipped, or if
     the system retrieved nothing for it and the ideal depends on the retrieved documents.
     """
-    for name in names:
-        values = [system_columns[name] for system_columns in columns.values()]
-        lacking = np.isnan(values).any(axis=0)
+    systems = list(columns.values())
+    for name in options.names:
+        lacking = np.isnan([system_columns[name] for system_columns in systems]).any(axis=0)
         if not lacking.any():
             continue
-        for system_columns in columns.values():
+        for system_columns in systems:
             for column in columns_of_values(name):
                 system_columns[column] = np.where(lacking, np.nan, system_columns[column])
+    if options.missing == "skip":
+        # What one system lacks is skipped for all.
+        missing = np.any([system_columns["missing"] for system_columns in systems], axis=0)
+        for system_columns in systems:
+            system_columns["missing"] = missing
 
 
 def columns_of_values(name: str) -> list[str]:
@@ -20740,29 +20715,22 @@ def columns_of_values(name: str) -> list[str]:
     return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
-def with_slices(columns: PerQuery, parts: Slices) -> PerQuery:
-    """Return the columns, with the slice of each query as the first one."""
-    return {"slice": np.array(parts.values, object)[parts.code], **columns}
-
-
-def query_table(columns: PerQuery) -> pa.Table:
-    """Return the table of a report: ids or indices first, missing values as nulls."""
+def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
+    """Return the table of a report: ids or indices and slices first, missing values as nulls."""
     ids = columns.get("query", np.arange(len(columns["ideal"])))
     hidden = ("query", "ideal", "missing", "retrieved and judged", "all relevant", *EXCLUDED)
     table = {"query": _saved_ids(ids)}
+    if slices is not None:
+        table["slice"] = pa.array(np.array(slices.values, object)[slices.code], from_pandas=True)
     for name, column in columns.items():
         if name not in hidden:
             table[name] = pa.array(column, from_pandas=True)
     return pa.table(table)
 
 
-def stacked(tables: Mapping[str, pa.Table]) -> pa.Table:
-    """Return the tables of queries of systems below each other; the first column is the system."""
-    named = [
-        table.add_column(0, "system", pa.repeat(system, len(table)))
-        for system, table in tables.items()
-    ]
-    return pa.concat_tables(named, promote_options="default")
+def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
+    """Return how many rows have each value of a column."""
+    return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
 
 
 def _saved_ids(ids: NDArray[Any]) -> pa.Array:
@@ -20792,34 +20760,21 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     weight = columns.get("weight", ones)
     retrieved = columns.get("retrieved", zeros)  # 0 for values without rankings
     for name in names:
-        _, _, k = name.partition("@")
+        _, at, k = name.partition("@")
+        ranked = retrieved
         if k:
             # A larger cutoff would not fit into 64 bits.
             ranked = np.minimum(retrieved, min(int(k), 2**62))
-            unjudged = columns.get(result_name("unjudged", int(k)), zeros)
-        else:
-            ranked = retrieved
-            unjudged = columns.get("unjudged", zeros)
-        value, worst, best, random_order = (columns[column] for column in columns_of_values(name))
-        summed = [
-            value * weight,
-            worst * weight,
-            best * weight,
-            random_order * weight,
-            affected_by_ties(worst, best),
-            ranked,
-            unjudged,
-            ones,
-            weight,
-        ]
-        is_counted = ~np.isnan(value) & (weight > 0)
-        figures[name] = np.array([value, *np.where(is_counted, summed, 0.0)])
+        unjudged = columns.get(f"unjudged{at}{k}", zeros)
+        values = np.array([columns[column] for column in columns_of_values(name)])
+        is_tied = affected_by_ties(values[1], values[2])
+        is_counted = ~np.isnan(values[0]) & (weight > 0)
+        summed = [*(values * weight), is_tied, ranked, unjudged, ones, weight]
+        figures[name] = np.array([values[0], *np.where(is_counted, summed, 0.0)])
     return figures
 
 
-def score_system(
-    figures: PerQuery, samples: Mapping[str, Sample], confidence: float
-) -> dict[str, Score]:
+def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> Scores:
     """Return the scores of a system by name, from its figures and `samples_of` them.
 
     A score is nan if no query has a value.
@@ -20832,12 +20787,12 @@ def score_system(
 
 
 def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
-    """Return the values of each result as a sample with one row."""
+    """Return the values of every result as a sample with one row."""
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
-def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> list[Score]:
-    """Return the score of each system in one result, from its figures.
+def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
+    """Return the score of every system in one result, from its figures.
 
     The first intervals are those of the means; those of differences follow.
     """
@@ -20877,20 +20832,18 @@ def make_scores(name: str, figures: NDArray[np.float64], ends: Intervals) -> lis
     return scores
 
 
-def affected_by_ties(worst: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return for each query whether its value depends on the order of ties."""
+def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
+    """Return for every query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 
 
 def greatest_value(name: str) -> float:
     """Return the greatest value that a query can have in a result."""
-    if measure_of(name) == "nDCG":
-        return 1.0
-    return math.inf
+    return 1.0 if measure_of(name) == "nDCG" else math.inf
 
 
 def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQuery]]:
-    """Yield the figures of each slice, whose queries keep their order."""
+    """Yield the figures of every slice, whose queries keep their order."""
     order = np.argsort(slices.code, kind="stable")
     sizes = np.bincount(slices.code, minlength=len(slices.values)).tolist()
     in_order = {name: values.take(order, axis=-1) for name, values in figures.items()}
@@ -20907,7 +20860,7 @@ class Combined(NamedTuple):
     """The mean of independent means with its interval.
 
     Attributes:
-        value: the mean, in which each of the means counts the same.
+        value: the mean, in which all means count the same.
         low: the lower end of its interval.
         high: the upper end.
         standard_error: its standard error; the variances of independent means add.
@@ -20924,7 +20877,7 @@ class Combined(NamedTuple):
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
 ) -> list[Combined]:
-    """Return the mean of each row over independent samples, and then of each difference.
+    """Return the mean of every row over independent samples, and then of every difference.
 
     Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
     The ends of the interval are the means of the ends of the samples' own intervals, which are
@@ -20932,17 +20885,16 @@ def combine(
     freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
     proportions). So the interval of one sample is its own, and no end is beyond a bound.
     """
-    estimates_by_sample = [estimates(sample, greatest) for sample in samples]
-    scales = [sample.scale for sample in samples]
-    quantile = (1 + confidence) / 2
-    return [_statistics_stratified_combined(row, scales, quantile) for row in zip(*estimates_by_sample, strict=True)]
+    rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
+    # Relative to the largest, so that no sum overflows.
+    unit = max(sample.scale for sample in samples)
+    scales = [sample.scale / unit for sample in samples]
+    return [_statistics_stratified_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
 
 
-def _statistics_stratified_combined(row: Sequence[Estimate], scales: Sequence[float], quantile: float) -> Combined:
-    """Return the mean of independent estimates, each in units of its scale."""
-    count = len(row)
-    unit = max(scales)
-    scales = [scale / unit for scale in scales]  # so that no sum overflows
+def _statistics_stratified_combined(
+    row: Sequence[Estimate], scales: Sequence[float], unit: float, quantile: float
+) -> Combined:
     errors = []
     for estimate, scale in zip(row, scales, strict=True):
         errors.append(math.sqrt(estimate.square) * scale)
@@ -20954,16 +20906,14 @@ def _statistics_stratified_combined(row: Sequence[Estimate], scales: Sequence[fl
         freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # All values of each sample are equal: its interval is as long as its queries are few.
+        # All values of a sample are equal, apart from those that underflow beside another sample:
+        # its interval is as long as its queries are few.
         freedom = sum(estimate.freedom for estimate in row)
-        t = row[0].t(quantile)
+        t = min(estimate.t(quantile) for estimate in row)
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
-    values = []
-    lows = []
-    highs = []
-    standard_errors = []
+    figures = []
     for estimate, error, scale in zip(row, errors, scales, strict=True):
         if error > 0:
             low, high = estimate.ends(t)
@@ -20972,25 +20922,23 @@ def _statistics_stratified_combined(row: Sequence[Estimate], scales: Sequence[fl
         else:
             # Of differences, as in Student's t: equal ones have no error if others do.
             low = high = estimate.value
-        values.append(estimate.value * scale)
-        lows.append(low * scale)
-        highs.append(high * scale)
-        standard_errors.append(estimate.standard_error * scale)
-    return Combined(
-        value=sum(values) / count * unit,
-        low=sum(lows) / count * unit,
-        high=sum(highs) / count * unit,
-        standard_error=math.hypot(*standard_errors) / count * unit,
-        freedom=freedom,
-    )
+        figures.append(
+            (estimate.value * scale, low * scale, high * scale, estimate.standard_error * scale)
+        )
+    *columns, standard_errors = zip(*figures, strict=True)
+    value, low, high = (sum(column) / len(row) * unit for column in columns)
+    return Combined(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
 
 
-# ndcg/statistics/slice_means.py: The mean of the means of slices: each slice counts the same, however many queries it has.
+# ndcg/statistics/slice_means.py: The mean of the means of slices: all slices count the same, however many queries they have.
+
+SliceRow = tuple[str, Scores, int]  # the name, scores and number of queries
+
 
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
-) -> dict[str, Score]:
-    """Return the mean of the slices' means by name, from the samples and the scores of each slice.
+) -> Scores:
+    """Return the mean of the slices' means by name, from the samples and the scores of every slice.
 
     Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
     """
@@ -21054,13 +21002,13 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 
 
 def slice_rows(
-    slices: Mapping[Value, Slice], means: Mapping[str, Score], most: int | None = None
-) -> list[tuple[str, Mapping[str, Score], int]]:
-    """Return the name, scores and number of queries of each slice, and then of their mean.
+    slices: Mapping[Value, Slice], means: Scores, most: int | None = None
+) -> list[SliceRow]:
+    """Return the name, scores and number of queries of every slice, and then of their mean.
 
     There are at most so many slices before the mean.
     """
-    rows: list[tuple[str, Mapping[str, Score], int]] = []
+    rows = []
     for value, part in islice(slices.items(), most):
         rows.append((slice_name(value), part.scores, part.queries))
     if means:
@@ -21087,25 +21035,28 @@ def flat_scores(report: Any) -> dict[str, float]:
         for name, score in scores.items():
             key = name
             if part == MEAN_OF_SLICES:
-                key = f"{name}/{part.replace(' ', '_')}"
-            elif part is not None:
-                key = f"{name}/slice={part}"
+                key = f"{name}/mean_of_slices"
+            elif part:
+                key = f"{name}/{part}"
             figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
             twice = flat.keys() & figures
             if twice:
-                problem = f"two values would be called {shown(min(twice))}"
-                raise ValueError(f"by: {problem}; give the slices other names")
+                raise ValueError(
+                    f"by: two values would be called {shown(min(twice))}; give the slices other "
+                    "names"
+                )
             flat |= figures
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def parts_of(report: Any) -> Iterator[tuple[str | None, int, Mapping[str, Score]]]:
-    """Yield the scores of all queries, of each slice by its name, and of the mean of slices.
+def parts_of(report: Any) -> Iterator[tuple[str, int, Scores]]:
+    """Yield the scores of all queries, of every slice by its name, and of the mean of slices.
 
     Before the scores is the number of queries.
     """
-    yield None, report.counts["queries"], report.scores
-    for part, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+    yield "", report.counts["queries"], report.scores
+    for title, scores, queries in slice_rows(report.slices, report.mean_of_slices):
+        part = title if title == MEAN_OF_SLICES else f"slice={title}"
         yield part, queries, scores
 
 
@@ -21129,11 +21080,6 @@ def model_index(
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
-            metric_name = name
-            if part == MEAN_OF_SLICES:
-                metric_name = f"{name} {part}"
-            elif part is not None:
-                metric_name = f"{name} slice={part}"
             arguments: dict[str, Any] = {}
             if not math.isnan(score.low):
                 arguments["confidence"] = report.resampling.confidence
@@ -21146,7 +21092,7 @@ def model_index(
             result = EvalResult(
                 **fields,
                 metric_type=name.lower(),
-                metric_name=metric_name,
+                metric_name=f"{name} {part}" if part else name,
                 metric_value=score.value,
                 metric_args=arguments,
             )
@@ -21173,26 +21119,25 @@ def eval_results(
     score = scores[measure]
     parts = [measure]
     if not math.isnan(score.low):
-        level = level_text(report.resampling.confidence)
-        parts.append(f"{level} {interval_text(score.low, score.high)}")
-    if score.queries == 1:
-        parts.append("1 query")
-    else:
-        parts.append(f"{count_text(score.queries)} queries")
+        parts.append(f"{report.resampling.level} {interval_text(score.low, score.high)}")
+    unit = "query" if score.queries == 1 else "queries"
+    parts.append(f"{count_text(score.queries)} {unit}")
     left_out = score.left_out(report.counts["queries"])
     if left_out:
         parts.append(f"{count_text(left_out)} excluded")
-    notes = f"{', '.join(parts)}; {report.signature}"
     entry = EvalResultEntry(
-        dataset_id=dataset, task_id=task_id, value=score.value, **{"notes": notes, **fields}
+        dataset_id=dataset,
+        task_id=task_id,
+        value=score.value,
+        **{"notes": f"{', '.join(parts)}; {report.signature}", **fields},
     )
     return eval_result_entries_to_yaml([entry])
 
 
-# ndcg/statistics/pairs.py: How two systems differ in each measure: intervals, tests and their correction.
+# ndcg/statistics/pairs.py: How two systems differ in every measure: intervals, tests and their correction.
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-# Columns of tables that also have one for each system, so that no system can have these names.
+# Columns of tables that also have one for every system, so that no system can have these names.
 COLUMNS = {"query", "difference"}
 
 
@@ -21223,9 +21168,9 @@ class Testing(NamedTuple):
         margin = in_units("margin", margin)
         if margin and alternative == "two-sided":
             greater = mark("alternative", "greater", said='"greater"')
-            problem = f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}"
             raise InputError(
-                f"{problem}; {greater} asks whether a system is worse by less than the margin"
+                f"{mark('margin', margin)} needs {mark('alternative', 'greater', 'less')}; "
+                f"{greater} asks whether a system is worse by less than the margin"
             )
         over = choice("corrected_over", corrected_over, ("measure", "all"))
         if not isinstance(paired, bool):
@@ -21233,7 +21178,7 @@ class Testing(NamedTuple):
         return cls(alternative, margin, over, paired)
 
     def families(self, pairs: Sequence["Pair"]) -> list[list[int]]:
-        """Return the indices of the pairs in each family, whose p-values are corrected together."""
+        """Return the families of pairs, as indices, whose p-values are corrected together."""
         if self.corrected_over == "all":
             return [list(range(len(pairs)))]
         families: dict[str, list[int]] = {}
@@ -21257,20 +21202,15 @@ class Testing(NamedTuple):
         p_holm = self.holm(pairs, [pair.p for pair in pairs])
         p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
         low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        lows, highs = low.tolist(), high.tolist()
+        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
         return [
-            pair._replace(
-                p_holm=p_holm[index],
-                p_t_holm=p_t_holm[index],
-                low_holm=lows[index],
-                high_holm=highs[index],
-            )
-            for index, pair in enumerate(pairs)
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
+            for pair, p, p_t, low_end, high_end in rows
         ]
 
     def _intervals(
         self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares each p.
 
         Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
@@ -21278,52 +21218,44 @@ class Testing(NamedTuple):
         the t-test and the randomization test disagree about the tested difference, the nearest end
         of the interval is moved to it.
         """
-        p_values = np.array([pair.p for pair in pairs])
+        # The fields from `difference` to `p`.
+        figures = np.array([pair[3:11] for pair in pairs]).reshape(-1, 8)
+        difference, low, high, least, most, error, freedom, p = figures.T
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
-            smaller = np.searchsorted(np.sort(p_values[family]), p_values[family])
+            smaller = np.searchsorted(np.sort(p[family]), p[family])
             tests[family] = len(family) - np.minimum(smaller, np.count_nonzero(significant[family]))
-        beyond = SIGNIFICANT / tests / self.sides
-
-        def column(name: str) -> NDArray[np.float64]:
-            return np.array([getattr(pair, name) for pair in pairs], float)
-
-        difference = column("difference")
-        low, high = at_level(
-            difference,
-            [column("low"), column("high")],
-            column("standard_error"),
-            column("degrees_of_freedom"),
-            (1 - confidence) / 2,
-            beyond,
-        )
-        low = np.maximum(low, column("low_holm"))
-        high = np.minimum(high, column("high_holm"))
+        quantile = scipy_special().stdtrit
+        t = quantile(freedom, 1 - SIGNIFICANT / tests / self.sides)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            # If a standard error is 0, the given interval is widened in proportion.
+            has_error = error > ROUNDING * np.abs(difference)
+            wider = t / quantile(freedom, 1 - (1 - confidence) / 2)
+            below = np.where(has_error, t * error, wider * np.abs(low - difference))
+            above = np.where(has_error, t * error, wider * np.abs(high - difference))
+            low = np.maximum(difference - below, least)
+            high = np.minimum(difference + above, most)
         tested = self.tested
         if self.alternative != "less":
             # The interval of a significant difference lies above the tested one.
-            above = significant & (difference > tested)
+            is_above = significant & (difference > tested)
             low_above = np.maximum(low, np.nextafter(tested, 2))
-            low = np.where(above, low_above, np.minimum(low, tested))
+            low = np.where(is_above, low_above, np.minimum(low, tested))
         if self.alternative != "greater":
-            below = significant & (difference < tested)
+            is_below = significant & (difference < tested)
             high_below = np.minimum(high, np.nextafter(tested, -2))
-            high = np.where(below, high_below, np.maximum(high, tested))
+            high = np.where(is_below, high_below, np.maximum(high, tested))
         return low, high
 
     @property
     def sides(self) -> int:
         """The number of sides on which a difference can be significant."""
-        if self.alternative == "two-sided":
-            return 2
-        return 1
+        return 2 if self.alternative == "two-sided" else 1
 
     @property
     def measures(self) -> str:
         """The measures whose p-values are corrected together."""
-        if self.corrected_over == "all":
-            return "all measures"
-        return "a measure"
+        return "all measures" if self.corrected_over == "all" else "a measure"
 
     @property
     def test(self) -> str:
@@ -21340,11 +21272,12 @@ class Testing(NamedTuple):
         """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
-    def marks(self, system: str, other: str, difference: float) -> tuple[str, str]:
-        """Return the system that a small p-value favors, and the other one."""
-        if self.alternative == "greater" or (self.alternative == "two-sided" and difference > 0):
-            return system, other
-        return other, system
+    def ahead_and_behind(self, pair: "Pair") -> tuple[str, str]:
+        """Return the system of a pair that a small p-value favors, and the other one."""
+        is_greater = self.alternative == "two-sided" and pair.difference > 0
+        if is_greater or self.alternative == "greater":
+            return pair.system, pair.other
+        return pair.other, pair.system
 
     def __str__(self) -> str:
         if self.alternative == "two-sided":
@@ -21488,8 +21421,10 @@ def system_names(
     for name in systems:
         is_text = isinstance(name, str) and name != "" and name.isprintable()
         if not is_text or name in COLUMNS:
-            needed = 'a string of printable characters, other than "query" and "difference"'
-            raise ValueError(f"{argument}: a name must be {needed}; got {shown(name)}")
+            raise ValueError(
+                f"{argument}: a name must be a string of printable characters, other than "
+                f'"query" and "difference"; got {shown(name)}'
+            )
     if baseline is not None:
         choice("baseline", baseline, tuple(systems))
     return list(systems)
@@ -21508,25 +21443,20 @@ LEFT_OUT = {
         "queries has no relevant documents and is",
         "queries have no relevant documents and are",
     ),
-    "ideal 0": (
-        "queries has an ideal DCG of 0 and is",
-        "queries have an ideal DCG of 0 and are",
-    ),
-    "weight 0": (
-        "queries has a weight of 0 and is",
-        "queries have a weight of 0 and are",
-    ),
+    "ideal 0": ("queries has an ideal DCG of 0 and is", "queries have an ideal DCG of 0 and are"),
+    "weight 0": ("queries has a weight of 0 and is", "queries have a weight of 0 and are"),
 }
 
 
-def notes_of(
-    columns: PerQuery, options: Options, scores: Mapping[str, Score], unmatched: str | None
-) -> list[str]:
-    """Return the notes on the queries of one system."""
+def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str) -> list[str]:
+    """Return the notes on the queries of one system.
+
+    `unmatched` is the warning that no document was both retrieved and judged, or that most queries
+    are missing; empty if there was none.
+    """
     notes = [
         *left_out_notes(columns, options),
         *missing_notes(columns, options),
-        *short_run_notes(columns, options),
         *exclusion_notes(columns, options),
         *unmatched_notes(columns, unmatched),
         *cutoff_notes(columns, options),
@@ -21539,8 +21469,8 @@ def notes_of(
 def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: what all share once, then the others with a name."""
     first, *others = by_system.values()
-    notes = [note for note in first if all(note in other for other in others)]
-    shared = set(notes)
+    shared = [note for note in first if all(note in other for other in others)]
+    notes = list(shared)
     for name, system_notes in by_system.items():
         for note in system_notes:
             if note not in shared:
@@ -21550,16 +21480,16 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
 
 def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return notes on cutoffs without effect, and on only relevant documents."""
-    if "all relevant" not in columns:  # values without rankings
-        return []
     longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
     sentences = []
     for k in options.cutoffs:
         if k is not None and k > longest:
-            reason = f"no query has more than {longest} retrieved or judged documents"
-            sentences.append(f"The cutoff {k} has no effect: {reason}.")
+            sentences.append(
+                f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
+                "judged documents."
+            )
     queries = len(columns["all relevant"])
-    count = int(np.count_nonzero(columns["all relevant"]))
+    count = np.count_nonzero(columns["all relevant"])
     if 10 * count >= queries:
         # Fewer hardly raise the mean.
         sentences.append(
@@ -21573,82 +21503,93 @@ def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
-    fewest = min(counted_weights, key=_effective)
-    effective = _effective(fewest)
+    fewest = min(counted_weights, key=effective_queries)
+    effective = effective_queries(fewest)
     if effective >= FEW:
         return []
-    queries = int(np.count_nonzero(fewest))
+    queries = np.count_nonzero(fewest)
     if queries == 1:
         return ["A single query says nothing about others: its score has no interval."]
     number = f"{queries:,}"
     if effective <= 0.999 * queries:
         # Apart from rounding, weights differ.
         number += f", which count as {effective:.1f} by their weights"
-    problem = "intervals and tests may be wrong more often than their levels say"
-    return [f"Few queries ({number}): below {FEW}, {problem}."]
-
-
-def _effective(weight: NDArray[np.float64]) -> float:
-    """Return how many queries of equal weight would be as precise (Kish, 1965)."""
-    if not weight.any():
-        return 0.0
-    return float(weight.sum() ** 2 / (weight**2).sum())
+    return [
+        f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
+        "their levels say."
+    ]
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
     """Return sentences on the queries that are excluded from all means or from some, and why."""
-    queries = len(columns["ideal"])
     has_no_relevant = columns["ideal"] <= 0
-    is_skipped = np.zeros(queries, bool)
-    if options.missing == "skip":
-        is_skipped = columns.get("missing", is_skipped)
+    is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
         "missing": is_skipped,
         "nothing relevant": has_no_relevant & ~is_skipped,
         "ideal 0": ~has_no_relevant & ~is_skipped,
     }
-    has_no_value = {name: np.isnan(columns[name]) for name in options.names}
     sentences = []
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
-        for name, mask in has_no_value.items():
-            measures.setdefault((mask & applies).tobytes(), []).append(name)
-        for left_out, names in measures.items():
-            count = int(np.count_nonzero(np.frombuffer(left_out, bool)))
-            if count > 0:
-                measure = _some_names(names, options.names)
-                sentences.append(_left_out_note(reason, count, queries, measure))
+        for name in options.names:
+            excluded = np.isnan(columns[name]) & applies
+            measures.setdefault(excluded.tobytes(), []).append(name)
+        for mask, names in measures.items():
+            measure = _some_names(names, options.names)
+            sentences += _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
-        count = int(np.count_nonzero(columns["weight"] == 0))
-        if count > 0:
-            sentences.append(_left_out_note("weight 0", count, queries))
+        sentences += _left_out_notes("weight 0", columns["weight"] == 0)
     return sentences
 
 
-def _left_out_note(reason: str, count: int, queries: int, measure: str = "") -> str:
+def _left_out_notes(reason: str, excluded: NDArray[np.bool_], measure: str = "") -> list[str]:
+    count = np.count_nonzero(excluded)
+    if count == 0:
+        return []
     one, several = LEFT_OUT[reason]
-    if count == 1:
-        return f"1 of {queries:,} {one} excluded from the mean{measure}."
-    return f"{count:,} of {queries:,} {several} excluded from the mean{measure}."
+    why = one if count == 1 else several
+    return [f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."]
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str | None = None) -> list[str]:
+def missing_notes(columns: PerQuery, options: Options) -> list[str]:
+    """Return sentences on missing queries that count in the mean, and on those with few documents.
+
+    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
+    """
+    sentences: list[str] = []
+    missing = int(np.count_nonzero(columns["missing"]))
+    if missing and options.missing != "skip":
+        sentences.append(Message(f"{sentence_on_missing(missing, len(columns['ideal']))}."))
+    deepest = max((k for k in options.cutoffs if k is not None), default=0)
+    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
+    if not few:
+        return sentences
+    other = "other " if missing else ""
+    fewer = f"fewer than {deepest} retrieved documents"
+    if few == 1:
+        return [*sentences, f"1 {other}query has {fewer} and lacks judged ones."]
+    return [*sentences, f"{few:,} {other}queries have {fewer} and lack judged ones."]
+
+
+def unmatched_notes(columns: PerQuery, unmatched: str) -> list[str]:
     """Return a sentence if no document was both retrieved and judged.
 
     `unmatched` says so with ids from both inputs, if these are known.
     """
     if unmatched:
         return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    if "retrieved and judged" not in columns:  # values without rankings
-        return []
     if not columns["retrieved"].any() or not columns["judged"].any():
         return []
     if columns["retrieved and judged"].any():
         return []
-    both = f"{mark('predictions')} and {mark('references')}"
     return [
-        Message(f"No document was both retrieved and judged: do {both} use the same document ids?")
+        Message(
+            f"No document was both retrieved and judged: do {mark('predictions')} and "
+            f"{mark('references')} use the same document ids?"
+        )
     ]
 
 
@@ -21657,90 +21598,55 @@ def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
     if EXCLUDED[0] not in columns:
         return []
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    if options.exclude_from == "run":
-        if not retrieved:
-            return [_nothing_excluded("retrieved")]
-        still = f"judged, so still in the ideals: {judged:,}"
-        return [f"Excluded documents: {retrieved:,} from the run; {still}."]
-    if not retrieved and not judged:
-        return [_nothing_excluded("retrieved or judged")]
+    from_run = options.exclude_from == "run"
+    if not retrieved and (from_run or not judged):
+        where = "retrieved" if from_run else "retrieved or judged"
+        return [
+            Message(
+                f"No document was excluded: {mark('exclude')} has none that is {where}; are its "
+                "ids the ids of queries and documents?"
+            )
+        ]
+    if from_run:
+        return [
+            f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
+            f"{judged:,}."
+        ]
     sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
     count = 0
     for name, measure, _ in options.results:
         if measure == "nDCG":
-            count = max(count, int(np.count_nonzero(emptied & ~np.isnan(columns[name]))))
+            count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
     if count == 0:
         return sentences
-    counted = "counted"
-    if not isinstance(options.scoring["zero_division"], str):
-        counted = f"counted as {options.scoring['zero_division']:g}"
-    have, are = "have", "are"
-    if count == 1:
-        have, are = "has", "is"
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left"
+    value = options.scoring["zero_division"]
+    counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
+    have, are = ("has", "is") if count == 1 else ("have", "are")
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
     skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    sentences.append(Message(f"{left} and {are} {counted}; {skip}."))
-    return sentences
+    return [*sentences, Message(f"{left} {counted}; {skip}.")]
 
 
-def _nothing_excluded(there: str) -> Message:
-    problem = f"No document was excluded: {mark('exclude')} has none that is {there}"
-    return Message(f"{problem}; are its ids the ids of queries and documents?")
-
-
-def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on missing queries that count in the mean, if there are any."""
-    if "missing" not in columns:  # values without rankings
-        return []
-    if options.missing == "skip":
-        return []
-    missing = int(np.count_nonzero(columns["missing"]))
-    if not missing:
-        return []
-    return [Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")]
-
-
-def short_run_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on queries with few retrieved documents that lack judged ones.
-
-    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
-    """
-    if "missing" not in columns:  # values without rankings
-        return []
-    deepest = max((k for k in options.cutoffs if k is not None), default=0)
-    incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
-    if not few:
-        return []
-    other = ""
-    if columns["missing"].any():
-        # Those that are missing have a sentence of their own.
-        other = "other "
-    fewer = f"fewer than {deepest} retrieved documents"
-    if few == 1:
-        return [f"1 {other}query has {fewer} and lacks judged ones."]
-    return [f"{few:,} {other}queries have {fewer} and lack judged ones."]
-
-
-def chance_notes(scores: Mapping[str, Score], columns: PerQuery) -> list[str]:
+def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
     """Return a sentence on each score that may be no better than a random order, or is worse."""
     sentences = []
     for name, score in scores.items():
-        differs = np.abs(differences(columns[name], columns[f"random order {name}"])) > 0
-        if not differs.any():  # the order does not matter
-            continue
+        by_order = differences(columns[name], columns[f"random order {name}"])
+        if not (np.abs(by_order) > 0).any():
+            continue  # the order does not matter
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
             sentences.append(f"{name} may be no better than a random order: {expected}.")
         elif score.random_order > score.high:
-            hint = "Do higher scores rank first?"
-            sentences.append(f"{name} is worse than a random order: {expected}. {hint}")
+            sentences.append(
+                f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
+            )
     return sentences
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> list[str]:
+def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> list[str]:
     """Return sentences on slices without an interval, and on what their mean lacks for it."""
     without = 0
     for part in slices.values():
@@ -21748,23 +21654,29 @@ def slice_notes(slices: Mapping[Value, Slice], means: Mapping[str, Score]) -> li
             without += 1
     if not without:
         return []
-    few = "fewer than two of their queries have a value"
-    sentences = [f"{without:,} of {len(slices):,} slices have no interval, since {few}."]
+    sentences = [
+        f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of their "
+        "queries have a value."
+    ]
     named = [part for value, part in slices.items() if value is not None]
     measures_by_count: dict[int, list[str]] = {}
     without_interval = []
     for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
-        if counted < len(named):
-            measures_by_count.setdefault(counted, []).append(name)
+        measures_by_count.setdefault(counted, []).append(name)
         if score.queries and math.isnan(score.low):
             without_interval.append(name)
+    measures_by_count.pop(len(named), None)
     for counted, names in measures_by_count.items():
-        number = f"{counted:,} of {len(named):,} slices; the others have no value"
-        sentences.append(f"The mean of slices{_some_names(names, means)} is over {number}.")
+        sentences.append(
+            f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
+            f"{len(named):,} slices; the others have no value."
+        )
     if without_interval:
-        which = f"mean of slices{_some_names(without_interval, means)}"
-        sentences.append(f"The {which} has no interval, since one of the slices has none.")
+        sentences.append(
+            f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
+            "of the slices has none."
+        )
     return sentences
 
 
@@ -21780,8 +21692,10 @@ def small_slices(slices: Mapping[Value, Any]) -> list[str]:
     few = sum(part.queries < FEW for part in slices.values())
     if not few:
         return []
-    problem = "intervals may miss the true value more often than they say"
-    return [f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: {problem}."]
+    return [
+        f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss the "
+        "true value more often than they say."
+    ]
 
 
 def first_slices(slices: Mapping[Value, Any]) -> list[str]:
@@ -21792,15 +21706,13 @@ def first_slices(slices: Mapping[Value, Any]) -> list[str]:
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
-    """Return the lowest corrected p-value that each pair could have with its differing queries."""
+    """Return the lowest corrected p-value that a pair could have with its differing queries."""
     if not testing.paired:
         return [0.0] * len(pairs)
     least = []
     for pair in pairs:
-        as_extreme = 1
-        if pair.exact:
-            # A two-sided test also counts the permutation with all signs turned.
-            as_extreme = testing.sides
+        # A two-sided test also counts the permutation with all signs turned.
+        as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
     return testing.holm(pairs, least)
 
@@ -21811,11 +21723,11 @@ def differing_text(least: int, most: int | None = None) -> str:
     >>> differing_text(1), differing_text(4), differing_text(3, 5)
     ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
     """
-    if least == 1 and most is None:
+    if most not in (None, least):
+        return f"{least:,} to {most:,} queries that differ"
+    if least == 1:
         return "1 query that differs"
-    if most is None:
-        return f"{least:,} queries that differ"
-    return f"{least:,} to {most:,} queries that differ"
+    return f"{least:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> list[str]:
@@ -21826,8 +21738,10 @@ def equal_notes(pairs: Sequence[Pair]) -> list[str]:
     equal = [title for title, queries in differing.items() if queries == 0]
     if not equal:
         return []
-    same = f"Both systems have the same value in every query: {_first_names(equal)}"
-    return [f"{same}. Are they the same run?"]
+    return [
+        f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+        "same run?"
+    ]
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -21842,9 +21756,9 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
     sentences = _beyond_notes(pairs, testing, baseline)
     too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
-        problem = "too few queries to find any difference with 80% power"
         sentences.append(
-            f"{too_few:,} of {len(pairs):,} pairs have {problem}, even the greatest possible."
+            f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
+            "with 80% power, even the greatest possible."
         )
     near = 0
     for pair in pairs:
@@ -21852,9 +21766,10 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
             near += 1
     if near:
-        place = f"within two standard errors of {SIGNIFICANT}"
-        hint = "all permutations might put them on the other side"
-        sentences.append(f"{near:,} of {len(pairs):,} corrected p-values lie {place}: {hint}.")
+        sentences.append(
+            f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
+            f"{SIGNIFICANT}: all permutations might put them on the other side."
+        )
     return sentences
 
 
@@ -21872,29 +21787,20 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
     needed = []
     reason = "this number of permutations"
     if all(pair.exact for pair in beyond):
-        reason = differing_text(*_fewest_and_most_queries(beyond))
+        # Of n queries that differ there are 2 ** n permutations.
+        differing = [pair.permutations.bit_length() - 1 for pair in beyond]
+        reason = differing_text(min(differing), max(differing))
         enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
         needed.append(f"{enough} queries that differ")
     p_name = "p"
     if tests > 1:
         p_name = f"p corrected for {tests:,}"
         # Against a baseline, each of n systems is in one pair; without one, in n - 1.
-        hint = ", as with a baseline" if baseline is None else ""
-        needed.append(f"fewer pairs{hint}")
-    problem = f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant"
+        needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
     return [
-        f"{problem}: with {reason}, {p_name} is at least {least:.4f}. "
-        f"A significant result needs {', or '.join(needed)}."
+        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
+        f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
     ]
-
-
-def _fewest_and_most_queries(pairs: Sequence[Pair]) -> list[int]:
-    """Return how many queries differ in the pairs with the fewest and the most, once if equal.
-
-    Of n queries that differ there are 2 ** n permutations.
-    """
-    counts = [pair.permutations.bit_length() - 1 for pair in pairs]
-    return sorted({min(counts), max(counts)})
 
 
 def notes_on_slices(
@@ -21904,16 +21810,18 @@ def notes_on_slices(
     sentences = []
     if compared:
         together = len(testing.families(pairs)[0])
-        family = f"{together * len(compared):,} pairs: {together:,} of {testing.measures} in each"
         sentences.append(
-            f"In slices, p-values are corrected by Holm for {family} of {len(compared):,} slices."
+            f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
+            f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
     if not left_out:
         return sentences
-    names = _first_names([slice_name(value) for value in left_out])
-    problem = f"{len(left_out):,} of {len(slices):,} slices are not compared"
-    sentences.append(f"{problem}, since fewer than two of their queries have a value: {names}.")
+    names = _first_names(list(map(slice_name, left_out)))
+    sentences.append(
+        f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two of "
+        f"their queries have a value: {names}."
+    )
     if left_out != [None]:
         # None is no slice, and not in their mean.
         sentences.append(
@@ -21926,6 +21834,7 @@ def notes_on_slices(
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 
 
 class OldResultError(ValueError):
@@ -21947,48 +21856,42 @@ def as_saved(kind: str) -> Iterator[None]:
         OverflowError,
         pa.ArrowException,
     ) as error:
-        needed = f"the result of {kind}.to_dict(), whole and unchanged"
-        problem = f"{type(error).__name__}: {error}"
-        raise ValueError(f"values must be {needed} ({problem})") from error
+        raise ValueError(
+            f"values must be the result of {kind}.to_dict(), whole and unchanged "
+            f"({type(error).__name__}: {error})"
+        ) from error
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
     """Return a table of queries from plain lists: figures as float64, text and counts unchanged."""
-    return pa.table({name: _saved_column(name, values) for name, values in columns.items()})
+    table = {}
+    for name, values in columns.items():
+        table[name] = _saved_column(name, values, f"queries: {name}")
+    return pa.table(table)
 
 
-def _saved_column(name: str, values: Any) -> pa.Array:
-    place = f"queries: {name}"
+def _saved_column(name: str, values: Any, place: str) -> pa.Array:
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"{place}: must be a list; got {shown(values)}")
+    kinds = set(map(type, values))
+    if name == "query" and kinds not in ({str}, {int}):
+        raise ValueError(f"{place}: must be all strings or all integers")
+    if name == "system" and kinds != {str}:
+        raise ValueError(f"{place}: must be all strings")
+    if name in ("query", "system", "slice"):
+        return pa.array(values)
     if name in COUNTS:
         return pa.array([saved_count(value, place) for value in values], pa.int64())
-    if name == "slice":
-        return pa.array(values)
-    kinds = {type(value) for value in values}
-    if name == "query":
-        if kinds not in ({str}, {int}):
-            raise ValueError(f"{place}: must be all strings or all integers")
-        return pa.array(values)
-    if name == "system":
-        if kinds != {str}:
-            raise ValueError(f"{place}: must be all strings")
-        return pa.array(values)
-    numbers = _saved_numbers(values, place)
-    if name == "weight":
-        wrong = ~(numbers >= 0)  # negative or null
-        if wrong.any():
-            value = shown(values[int(np.argmax(wrong))])
-            raise ValueError(f"{place}: must be a number that is not negative; got {value}")
-    return pa.array(numbers, from_pandas=True)
-
-
-def _saved_numbers(values: Sequence[Any], place: str) -> Floats:
     # Nearly all are floats, which this loop passes without a call for each.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
-    return np.array(values, np.float64)
+    numbers = np.array(values, np.float64)
+    is_valid = numbers >= 0
+    if name == "weight" and not is_valid.all():
+        value = shown(values[is_valid.argmin()])
+        raise ValueError(f"{place}: must be a number that is not negative; got {value}")
+    return pa.array(numbers, from_pandas=True)
 
 
 def saved_number(value: Any, place: str) -> float:
@@ -22021,18 +21924,20 @@ def saved_signature(signature: Any) -> tuple[str, Options, bool]:
     if isinstance(signature, str):
         _, _, version = signature.partition("|v:")
     if not version:
-        problem = "must begin with the measures and end with the version"
-        raise ValueError(f"signature: {problem}; got {shown(signature)}")
+        raise ValueError(
+            "signature: must begin with the measures and end with the version; got "
+            f"{shown(signature)}"
+        )
     if version.startswith("1."):
-        problem = "this version reads results of 2.0 and later"
         raise OldResultError(
-            f"values were saved by version {version}; {problem}: score the rankings again"
+            f"values were saved by version {version}; this version reads results of 2.0 and "
+            "later: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
 
 
-def saved_resampling(values: Mapping[str, Any]) -> Resampling:
+def saved_resampling(values: Saved) -> Resampling:
     """Return the saved options of intervals and tests."""
     if not isinstance(values["exact"], bool):
         raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
@@ -22042,24 +21947,15 @@ def saved_resampling(values: Mapping[str, Any]) -> Resampling:
 def choices_in(signature: str) -> dict[str, str]:
     """Return the options in a signature by the names that it uses."""
     measures, *options = signature.split("|")
-    choices = {"measures": measures}
-    for option in options:
-        name, choice = option.split(":", 1)
-        choices[name] = choice
-    return choices
+    return {"measures": measures, **dict(option.split(":", 1) for option in options)}
 
 
-def saved_figures(
-    kind: Any, saved: Mapping[str, Any], place: str, names: Iterable[str] = ()
-) -> dict[str, Any]:
-    """Return the saved figures of a named tuple, all or some; one with a default may be missing."""
-    types = _types_of(kind)
-    names = names or [name for name in types if name in saved or name not in kind._field_defaults]
-    return {name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names}
-
-
-# It takes longer than all else here, and is the same for each score.
-_types_of = cache(get_type_hints)
+def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the saved figures of a named tuple, all or some."""
+    types = kind.__annotations__
+    return {
+        name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
+    }
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:
@@ -22075,25 +21971,18 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(
-    saved: Mapping[str, Any], names: Sequence[str], place: str = "scores"
-) -> dict[str, Score]:
+def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
     """Return the saved scores of these names."""
     return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
 
 
-def with_figures_of_documents(
-    scores: Mapping[str, Mapping[str, Score]], saved: Mapping[str, Any]
-) -> dict[str, dict[str, Score]]:
-    """Return the scores of systems with the saved figures that depend on documents."""
-    completed: dict[str, dict[str, Score]] = {}
+def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
+    """Add to the scores of systems the saved figures that depend on documents."""
     for system, system_scores in scores.items():
-        completed[system] = {}
         for name, score in system_scores.items():
             place = f"scores: {system}: {name}"
             figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
-            completed[system][name] = score._replace(**figures)
-    return completed
+            system_scores[name] = score._replace(**figures)
 
 
 def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
@@ -22106,14 +21995,11 @@ def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) 
     return pairs
 
 
-def saved_slices(
-    saved: Sequence[Mapping[str, Any]], table: pa.Table
-) -> dict[Value, Mapping[str, Any]]:
-    """Return what is saved of each slice, by its value; no row of its queries may be missing."""
+def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
+    """Return what is saved of every slice, by its value; no row of its queries may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
-        for size in pc.value_counts(table["slice"]).to_pylist():
-            rows[size["values"]] = size["counts"]
+        rows = row_counts(table["slice"])
     slices = {}
     for part in saved:
         value = part["slice"]
@@ -22122,8 +22008,15 @@ def saved_slices(
     return slices
 
 
-def check_scores(scores: Mapping[str, Score], columns: PerQuery, place: str = "scores") -> None:
-    """Raise an error unless as many queries have a value as each score is the mean of."""
+def slices_in(table: pa.Table) -> Slices | None:
+    """Return the slices in a table of queries, if there are any."""
+    if "slice" not in table.column_names:
+        return None
+    return slices_of(table["slice"], None, len(table))
+
+
+def check_scores(scores: Scores, columns: PerQuery, place: str = "scores") -> None:
+    """Raise an error unless every score is the mean of as many queries as have a value."""
     for name, score in scores.items():
         counted = ~np.isnan(columns[name])
         if "weight" in columns:
@@ -22150,34 +22043,32 @@ def saved_columns(table: pa.Table, names: Sequence[str], signature: str) -> PerQ
             raise ValueError(f"queries: query {shown(query)} is given {count} times")
     if "weight" in table.column_names and not any(table["weight"].to_pylist()):
         raise ValueError("queries: weight: is 0 for every query")
-    columns = {}
+    columns = {"ideal": np.ones(len(table))}
     for column in table.column_names:
         if column not in ("system", "query", "slice"):
             columns[column] = table[column].to_numpy().copy()
     for name in names:
-        for column in (name, *(f"{order} {name}" for order in ORDERED)):
+        for column in columns_of_values(name):
             values = columns.setdefault(column, np.full(len(table), np.nan))
             if measure_of(name) == "nDCG":
                 _check_bounds(column, values, ids, signature)
-    return {**columns, "ideal": np.ones(len(table))}
+    return columns
 
 
 def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str) -> None:
     """Raise an error for a saved nDCG that is not from 0 to 1, if its options have these bounds."""
-    outside = np.flatnonzero((values < 0) | (values > 1 + ROUNDING))
-    if outside.size and _has_bounds(choices_in(signature)):
-        query = int(outside[0])
-        problem = f"must be from 0 to 1; got {values[query]}"
-        raise ValueError(f"queries: {name}: query {shown(ids[query])}: {problem}")
-
-
-def _has_bounds(choices: Mapping[str, str]) -> bool:
-    """Return whether an nDCG with the options in a signature is from 0 to 1."""
-    if choices.get("gain", "linear") not in GAINS:
-        return False  # a gain of the user's own
-    if choices.get("empty", "0") not in ("0", "1", "nan"):
-        return False
-    return choices.get("negative") != "keep"
+    outside = (values < 0) | (values > 1 + ROUNDING)
+    if not outside.any():
+        return
+    choices = choices_in(signature)
+    has_bounds = choices.get("negative") != "keep"
+    has_bounds &= choices.get("gain", "linear") in GAINS  # not a gain of the user's own
+    has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
+    if has_bounds:
+        query = int(outside.argmax())
+        raise ValueError(
+            f"queries: {name}: query {shown(ids[query])}: must be from 0 to 1; got {values[query]}"
+        )
 
 
 # ndcg/statistics/report.py: The report on one system: its scores, their intervals, and what a reader needs to judge them.
@@ -22207,27 +22098,27 @@ class Report(Readable):
             ``exclude_from="run"`` they stay in the ideals).
         queries: a table with a row per query: ``query`` (its id, or its index), its ``slice`` if
             there are any, the number of documents ``retrieved``, ``judged`` and ``relevant``, and
-            for each score such as ``nDCG@10`` the query's value under this name (null if it has
+            for every score such as ``nDCG@10`` the query's value under this name (null if it has
             none), ``worst nDCG@10`` and ``best nDCG@10`` under the worst and the best order of
             ties, ``random order nDCG@10``, the expected value of a random order, and
             ``unjudged@10``, the number of unjudged documents within the cutoff.
         resampling: the confidence of the intervals.
         notes: sentences with further facts for the reader.
-        slices: the scores of each slice, by its value of `by`, ascending; queries without a value,
+        slices: the scores of every slice, by its value of `by`, ascending; queries without a value,
             None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which each slice counts the same;
+        mean_of_slices: the mean of the slices' scores by name, in which all slices count the same;
             None is no slice. Its interval takes the slices as given, and their queries as samples.
             Empty without slices.
     """
 
     signature: str
-    scores: dict[str, Score]
+    scores: Scores
     counts: dict[str, int]
     queries: pa.Table
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
-    mean_of_slices: dict[str, Score] = field(default_factory=dict)
+    mean_of_slices: Scores = field(default_factory=dict)
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -22244,16 +22135,15 @@ class Report(Readable):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        return [means, self._slice_table(level), counts]
+        titles = [["slice"]]
+        rows = []
+        for title, scores, queries_of_slice in self._slice_rows():
+            titles.append([title])
+            rows.append((scores, queries_of_slice))
+        return [means, mean_table(titles, rows, level), counts]
 
-    def _slice_table(self, level: str) -> Table:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        names = [["slice"]]
-        means = []
-        for name, scores, queries in rows:
-            names.append([name])
-            means.append((scores, queries))
-        return mean_table(names, means, level)
+    def _slice_rows(self) -> list[SliceRow]:
+        return slice_rows(self.slices, self.mean_of_slices, SHOWN)
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
@@ -22286,28 +22176,27 @@ class Report(Readable):
                 missing; names the entry.
         """
         signature, options, is_of_2 = saved_signature(values["signature"])
+        names = options.names
         queries = table_from_lists(values["queries"])
         resampling = saved_resampling(values["resampling"])
-        columns = saved_columns(queries, options.names, signature)
+        columns = saved_columns(queries, names, signature)
         counts = {}
         for name, count in values["counts"].items():
             counts[name] = saved_count(count, f"counts: {name}")
         if is_of_2:
-            by = None
-            if "slice" in queries.column_names:
-                by = slices_of(queries["slice"], None, len(queries))
-            scores, slices, means = _scores_and_slices(columns, by, options, resampling)
-            counts |= {"queries": len(queries), "left_out": _left_out(columns, options)}
+            by = slices_in(queries)
+            scores, slices, means = _scores_and_slices(columns, by, names, resampling.confidence)
+            counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
         else:
-            scores = saved_scores(values["scores"], options.names)
+            scores = saved_scores(values["scores"], names)
             check_row_count(counts["queries"], len(queries), "counts")
             check_scores(scores, columns)
             slices = {}
             for value, part in saved_slices(values["slices"], queries).items():
-                slices[value] = Slice(part["queries"], saved_scores(part["scores"], options.names))
+                slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
             means = {}
             if values["mean_of_slices"]:
-                means = saved_scores(values["mean_of_slices"], options.names)
+                means = saved_scores(values["mean_of_slices"], names)
         return cls(
             signature=signature,
             scores=scores,
@@ -22363,9 +22252,9 @@ class Report(Readable):
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
     ) -> list[dict[str, Any]]:
-        """Return the `model-index` of a model card's metadata: every score, also of each slice.
+        """Return the `model-index` of a model card's metadata: every score, also of every slice.
 
-        The `args` of each score contain its interval, the number of queries in the mean
+        The `args` of every score contain its interval, the number of queries in the mean
         (`queries`), the number of queries that are excluded from it (`left_out`, if any), and the
         signature.
 
@@ -22425,8 +22314,10 @@ class Report(Readable):
         """
         measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
         if measure not in (None, *measures, *self.scores):
-            problem = f"{shown(measure)} is not in this report"
-            raise ValueError(f"{problem}, which has {', '.join(map(repr, measures))}")
+            raise ValueError(
+                f"{shown(measure)} is not in this report, which has "
+                f"{', '.join(map(repr, measures))}"
+            )
         if measure is None:
             measure = measures[0]
         names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
@@ -22443,10 +22334,8 @@ class Report(Readable):
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
         for index, name in enumerate(names):
             draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
-        rotation = 0
-        if len(names) > 4:
-            # Else the names would overlap.
-            rotation = 30
+        # More names would overlap.
+        rotation = 30 if len(names) > 4 else 0
         axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
@@ -22457,17 +22346,17 @@ class Report(Readable):
         for index, name in enumerate(names):
             values = self.queries[name].drop_null().sort().to_numpy()
             # A query stands for an equal share, of which its point is the middle.
-            shares = [100 * (rank + 0.5) / len(values) for rank in range(len(values))]
+            shares = 100 * (np.arange(len(values)) + 0.5) / len(values)
             axes.plot(shares, values, linestyle=LINES[index % len(LINES)], label=name)
         axes.set_xlabel("% of the queries, lowest first")
         axes.set_ylabel("value of a query")
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
-        slices = [(title, [scores[name] for name in names]) for title, scores, _ in rows]
-        _draw_slices(axes, slices, names)
-        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
+        slices = [
+            (title, [scores[name] for name in names]) for title, scores, _ in self._slice_rows()
+        ]
+        _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
 
 
 def _mark_of_mean(score: Score) -> Mark:
@@ -22477,7 +22366,7 @@ def _mark_of_mean(score: Score) -> Mark:
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
-    They have their intervals. The first measure is shown, at each cutoff in a panel; slices follow
+    They have their intervals. The first measure is shown, at every cutoff in a panel; slices follow
     at its first cutoff.
     """
     report = next(iter(reports.values()))
@@ -22493,27 +22382,25 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(panel_axes, means)
         panel_axes.set_xlabel(f"{name}, with {level}")
     if report.slices:
-        parts = []
-        for system_report in reports.values():
-            parts.append(slice_rows(system_report.slices, system_report.mean_of_slices, SHOWN))
+        parts = [system_report._slice_rows() for system_report in reports.values()]
         slices = []
-        for slice_of_each in zip(*parts, strict=True):
-            title, _, _ = slice_of_each[0]
-            slices.append((title, [scores[first] for _, scores, _ in slice_of_each]))
-        _draw_slices(axes[-1], slices, list(reports))
-        axes[-1].set_xlabel(f"{first}, with {level}, by slices (and their queries)")
+        for rows_of_slice in zip(*parts, strict=True):
+            title = rows_of_slice[0][0]
+            slices.append((title, [scores[first] for _, scores, _ in rows_of_slice]))
+        _draw_slices(axes[-1], slices, list(reports), f"{first}, with {level}")
     return figure
 
 
 def _draw_slices(
-    axes: Any, slices: Sequence[tuple[str, Sequence[Score]]], labels: Sequence[str]
+    axes: Any, slices: Iterable[tuple[str, list[Score]]], labels: Sequence[str], title: str
 ) -> None:
-    """Draw a row for each slice with its scores, which have labels in a legend."""
+    """Draw a row for every slice with its scores, which have labels in a legend."""
     rows = []
     for name, scores in slices:
         counts = range_text([score.queries for score in scores])
         rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
     draw_rows(axes, rows, labels)
+    axes.set_xlabel(f"{title}, by slices (and their queries)")
     legend_above(axes)
 
 
@@ -22543,7 +22430,7 @@ def report(
         sample_weight: one weight per query for the mean, in the order of the references or as
             `{query: weight}`.
         query_ids: for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
+        document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
@@ -22602,84 +22489,63 @@ def report_and_missing(
     columns = query_columns(inputs, options, unmatched.append)
     for problem in unmatched:
         notify(problem)
-    is_weighted = inputs.sample_weight is not None
-    is_excluding = inputs.exclude is not None
-    report = report_of(
-        columns,
-        inputs.by,
-        options=options,
-        resampling=resampling,
-        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
-        unmatched="".join(unmatched),
-    )
-    return report, columns["missing"]
-
-
-def report_of(
-    columns: PerQuery,
-    by: Any,
-    *,
-    options: Options,
-    resampling: Resampling,
-    signature: str,
-    unmatched: str = "",
-) -> Report:
-    """Return the report on queries from their columns, which may come without rankings."""
+    names = options.names
     queries = len(columns["ideal"])
-    parts = None
-    table_columns = columns
-    if by is not None:
-        parts = slices_of(by, columns.get("query"), queries)
-        table_columns = with_slices(columns, parts)
-    scores, slices, means = _scores_and_slices(columns, parts, options, resampling)
-    counts = {"queries": queries}
-    if "retrieved" in columns:
-        counts["nothing_relevant"] = int(np.count_nonzero(columns["ideal"] <= 0))
-        counts["all_relevant"] = int(np.count_nonzero(columns["all relevant"]))
-        counts["nothing_retrieved"] = int(np.count_nonzero(columns["retrieved"] == 0))
-    counts["left_out"] = _left_out(columns, options)
+    slices = None
+    if inputs.by is not None:
+        slices = slices_of(inputs.by, columns.get("query"), queries)
+    scores, by_slice, means = _scores_and_slices(columns, slices, names, resampling.confidence)
+    counts = {
+        "queries": queries,
+        "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
+        "all_relevant": int(np.count_nonzero(columns["all relevant"])),
+        "nothing_retrieved": int(np.count_nonzero(columns["retrieved"] == 0)),
+        "left_out": _left_out(columns, names),
+    }
     for name in EXCLUDED:
         if name in columns:
             counts[name.replace(" ", "_")] = int(columns[name].sum())
-    return Report(
-        signature=signature,
+    is_weighted = inputs.sample_weight is not None
+    is_excluding = inputs.exclude is not None
+    result = Report(
+        signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         scores=scores,
         counts=counts,
-        queries=query_table(table_columns),
+        queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, scores, unmatched),
-            *small_slices(slices),
-            *slice_notes(slices, means),
+            *notes_of(columns, options, scores, "".join(unmatched)),
+            *small_slices(by_slice),
+            *slice_notes(by_slice, means),
         ),
-        slices=slices,
+        slices=by_slice,
         mean_of_slices=means,
     )
+    return result, columns["missing"]
 
 
 def _scores_and_slices(
-    columns: PerQuery, by: Slices | None, options: Options, resampling: Resampling
-) -> tuple[dict[str, Score], dict[Value, Slice], dict[str, Score]]:
-    """Return the scores of all queries, those of each slice, and the mean of the slices."""
-    figures = query_figures(columns, options.names)
-    confidence = resampling.confidence
-    scores = score_system(figures, samples_of(figures, options.names), confidence)
+    columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
+) -> tuple[Scores, dict[Value, Slice], Scores]:
+    """Return the scores of all queries, those of every slice, and the mean of the slices."""
+    figures = query_figures(columns, names)
+    scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
         if not score.queries:
             mean(name, columns[name], columns.get("weight"))  # raises the error
-    if by is None:
+    if slices is None:
         return scores, {}, {}
-    slices: dict[Value, Slice] = {}
+    by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in in_slices(figures, by):
-        samples[value] = samples_of(part, options.names)
-        slices[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
-    return scores, slices, mean_of_slices(samples, slices, confidence)
+    for value, part in in_slices(figures, slices):
+        samples[value] = samples_of(part, names)
+        by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
+    return scores, by_slice, mean_of_slices(samples, by_slice, confidence)
 
 
-def _left_out(columns: PerQuery, options: Options) -> int:
+def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
     """Return the number of queries that are excluded from a mean."""
-    return int(np.isnan([columns[name] for name in options.names]).any(axis=0).sum())
+    return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())
 
 
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
@@ -26368,64 +26234,42 @@ def welch(
     those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
     """
     two_sided = alternative == "two-sided"
-    # A power of two near the largest value, so that no square overflows and no digit is lost.
-    size = np.ldexp(1.0, np.frexp(max(np.abs(sample).max() for sample in samples))[1] - 1)
+    size = power_of_two(max(np.abs(sample).max() for sample in samples))
     one, other = (sample / size for sample in samples)
     mean, mean_other = float(one.mean()), float(other.mean())
     variance = float(one.var(ddof=1)) / len(one)
     variance_other = float(other.var(ddof=1)) / len(other)
     difference = mean - mean_other
     error = math.sqrt(variance + variance_other)
-    tested = {"two-sided": 0.0, "greater": -margin, "less": margin}[alternative] / size
-    beyond = difference - tested
+    beyond = distance_beyond(difference, alternative, margin / size)
     if error <= ROUNDING * max(abs(mean), abs(mean_other)):
         (low, high), (low_other, high_other) = intervals
         below = math.hypot(mean - low / size, high_other / size - mean_other)
         above = math.hypot(high / size - mean, mean_other - low_other / size)
         freedom = min(len(one), len(other)) - 1.0
         detected = math.nan
-        p = 1.0
-        if is_beyond(beyond, alternative):
-            # No other division of all queries into two samples gives such a difference.
-            p = min(1.0, (1 + two_sided) / math.comb(len(one) + len(other), len(one)))
+        # No other division of all queries into two samples gives such a difference.
+        least = (1 + two_sided) / math.comb(len(one) + len(other), len(one))
+        p = max(t_test(beyond, 0.0, freedom, two_sided), min(1.0, least))
     else:
         squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
         freedom = error**4 / squares
         t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
         below = above = t * error
-        p = p_of_t(beyond / error, freedom, alternative)
+        p = t_test(beyond, error, freedom, two_sided)
         detected = detectable_t(freedom + 1, two_sided) * error
     return {
-        "difference": float(difference * size),
-        "low": float((difference - below) * size),
-        "high": float((difference + above) * size),
-        "standard_error": float(error * size),
-        "min_detectable": float(detected * size),
+        "difference": difference * size,
+        "low": (difference - below) * size,
+        "high": (difference + above) * size,
+        "standard_error": error * size,
+        "min_detectable": detected * size,
         "degrees_of_freedom": freedom,
         "p": p,
     }
 
 
-def is_beyond(difference: float, alternative: str) -> bool:
-    """Return whether a difference from the tested one speaks for the alternative."""
-    if alternative == "greater":
-        return difference > 0
-    if alternative == "less":
-        return difference < 0
-    return difference != 0
-
-
-def p_of_t(t: float, freedom: float, alternative: str) -> float:
-    """Return the p-value of a value of Student's t."""
-    tail = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
-    return (1 + (alternative == "two-sided")) * float(scipy_special().stdtr(freedom, tail))
-
-
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
-
-# Scores by system and name, and pairs.
-ScoresAndPairs = tuple[dict[str, dict[str, Score]], list[Pair]]
-
 
 class ComparedSlice(NamedTuple):
     """How systems differ on the queries with the same value of `by`, or in the mean of slices.
@@ -26438,7 +26282,7 @@ class ComparedSlice(NamedTuple):
     """
 
     queries: int
-    scores: dict[str, dict[str, Score]]
+    scores: dict[str, Scores]
     pairs: tuple[Pair, ...]
 
 
@@ -26450,90 +26294,197 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
-    def results(self, columns: Mapping[str, PerQuery]) -> ScoresAndPairs:
-        """Return the scores and pairs of systems, before Holm's correction.
-
-        `columns` are the figures of the queries of each system.
-        """
-        compare = self._compared if self.testing.paired else self._compared_samples
-        scores: dict[str, dict[str, Score]] = {system: {} for system in columns}
+    def compared(self, columns: BySystem) -> ComparedSlice:
+        """Return the comparison of systems by the figures of their queries, not yet corrected."""
+        compare = self._paired if self.testing.paired else self._independent
+        scores: dict[str, Scores] = {system: {} for system in columns}
         pairs: list[Pair] = []
         for name in self.options.names:
-            scores_by_system, pairs_of_result = compare(name, columns)
-            for system, score in scores_by_system.items():
-                scores[system][name] = score
-            pairs += pairs_of_result
-        return scores, pairs
+            pairs += compare(name, columns, scores)
+        first, *_ = columns.values()
+        return ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
 
-    def _compared(
-        self, name: str, columns: Mapping[str, PerQuery]
-    ) -> tuple[dict[str, Score], list[Pair]]:
-        """Return the scores and pairs of one result."""
+    def corrected(self, parts: Sequence[ComparedSlice]) -> list[ComparedSlice]:
+        """Return comparisons whose p-values and intervals are corrected together."""
+        pairs = [pair for part in parts for pair in part.pairs]
+        corrected = iter(self.testing.corrected(pairs, self.resampling.confidence))
+        return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
+
+    def mean_of_slices(
+        self, parts: Sequence[BySystem], compared: Sequence[ComparedSlice]
+    ) -> ComparedSlice:
+        """Return the comparison of the means of slices, from their figures and comparisons.
+
+        Each slice counts the same. Its queries share its weight in the randomization test.
+        """
+        testing = self.testing
+        two_sided = testing.alternative == "two-sided"
+        scores: dict[str, Scores] = {system: {} for system in parts[0]}
+        pairs = []
+        for name in self.options.names:
+            samples = [self._sample(name, columns) for columns in parts]
+            combined = combine(
+                samples, greatest=greatest_value(name), confidence=self.resampling.confidence
+            )
+            for system, mean in zip(scores, combined, strict=False):
+                slice_scores = [part.scores[system][name] for part in compared]
+                scores[system][name] = mean_of_scores(name, slice_scores, mean)
+            together = Sample.of(
+                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
+                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                samples[0].pairs.T.tolist(),
+            )
+            tested = self._tested(name, scores, together)
+            for figures, mean in zip(tested, combined[len(scores) :], strict=True):
+                error = mean.standard_error
+                detectable = detectable_t(mean.freedom + 1, two_sided) * error
+                if error <= ROUNDING * abs(mean.value):
+                    # All differences of every slice are equal.
+                    error, detectable = 0.0, math.nan
+                beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
+                figures["p_t"] = t_test(beyond, error, mean.freedom, two_sided)
+                pair = self._pair(
+                    **figures,
+                    low=mean.low,
+                    high=mean.high,
+                    standard_error=mean.standard_error,
+                    degrees_of_freedom=mean.freedom,
+                    min_detectable=detectable,
+                    queries_needed=None,
+                )
+                pairs.append(pair)
+        return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
+
+    def _sample(self, name: str, columns: BySystem) -> Sample:
+        """Return the values of one result, a row a system, and the pairs to compare."""
         systems = list(columns)
-        figures = np.array([columns[system][name] for system in systems])
-        sample = self.sample(name, columns)
+        values = np.array([figures[name][0] for figures in columns.values()])
+        pairs = [
+            (systems.index(system), systems.index(other))
+            for system, other in opponents(systems, self.baseline)
+        ]
+        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
+
+    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> list[Pair]:
+        """Add the scores of one result to those of the systems, and return its pairs."""
+        testing = self.testing
+        sample = self._sample(name, columns)
         confidence = self.resampling.confidence
         ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        scores = make_scores(name, figures, ends)
-        alternative, margin = self.testing.alternative, self.testing.margin
-        seed = self.resampling.seed
-        tests = paired_tests(sample, alternative=alternative, margin=margin, seed=seed)
-        powers = power(sample, alternative=alternative, margin=margin)
-        # without the nan of queries that have no value
-        least = np.fmin.reduce(figures[:, 0], axis=1).tolist()
+        figures_of_systems = np.array([figures[name] for figures in columns.values()])
+        scores_of_systems = make_scores(name, figures_of_systems, ends)
+        for system, score in zip(columns, scores_of_systems, strict=True):
+            scores[system][name] = score
+        powers = power(sample, alternative=testing.alternative, margin=testing.margin)
+        # The intervals of the differences follow those of the means.
+        rows = np.array([*(column[len(columns) :] for column in ends), *powers]).T.tolist()
         pairs = []
-        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
-            # The intervals of the differences follow those of the means.
-            low, high, error = (float(column[len(systems) + row]) for column in ends)
-            needed = float(powers.queries_needed[row])
+        for figures, row in zip(self._tested(name, scores, sample), rows, strict=True):
+            low, high, error, detectable, needed = row
             pair = self._pair(
-                (name, systems[one], systems[other]),
-                difference=float(differences(scores[one].value, scores[other].value)),
-                ends=(low, high),
+                **figures,
+                low=low,
+                high=high,
                 standard_error=error,
                 degrees_of_freedom=float(len(sample.weight) - 1),
-                least=min(least[one], least[other]),
-                p_t=float(tests.t_test[row]),
-                **_figures_of_test(tests, sample, row),
-                min_detectable=float(powers.min_detectable[row]),
+                min_detectable=detectable,
                 queries_needed=None if math.isnan(needed) else int(needed),
             )
             pairs.append(pair)
-        return dict(zip(systems, scores, strict=True)), pairs
+        return pairs
+
+    def _tested(
+        self, name: str, scores: Mapping[str, Scores], sample: Sample
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the difference of every pair, and what its tests and its queries tell."""
+        testing = self.testing
+        tests = paired_tests(
+            sample,
+            alternative=testing.alternative,
+            margin=testing.margin,
+            seed=self.resampling.seed,
+        )
+        for row, (system, other) in enumerate(opponents(scores, self.baseline)):
+            by_query = sample.by_query[row]
+            wins = int(np.count_nonzero(by_query > 0))
+            losses = int(np.count_nonzero(by_query < 0))
+            yield {
+                "measure": name,
+                "system": system,
+                "other": other,
+                "difference": float(
+                    differences(scores[system][name].value, scores[other][name].value)
+                ),
+                "least": sample.values[sample.pairs[:, row]].min(),
+                "p": float(tests.randomization[row]),
+                "p_t": float(tests.t_test[row]),
+                "wins": wins,
+                "ties": len(by_query) - wins - losses,
+                "losses": losses,
+                "exact": bool(tests.exact[row]),
+                "permutations": int(tests.permutations[row]),
+            }
+
+    def _independent(
+        self, name: str, columns: BySystem, scores: Mapping[str, Scores]
+    ) -> list[Pair]:
+        """Add the scores of one result of systems with different queries, and return its pairs."""
+        confidence = self.resampling.confidence
+        samples = {}
+        for system, figures in columns.items():
+            scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
+            values = figures[name][0]
+            samples[system] = values[~np.isnan(values)]
+        pairs = []
+        for systems in opponents(columns, self.baseline):
+            for system in systems:
+                if len(samples[system]) < 2:
+                    raise ValueError(
+                        f"{system}: a comparison needs at least two queries that have a value; "
+                        "got 1"
+                    )
+            both = [samples[system] for system in systems]
+            test = welch(
+                both,
+                [(scores[system][name].low, scores[system][name].high) for system in systems],
+                confidence=confidence,
+                alternative=self.testing.alternative,
+                margin=self.testing.margin,
+            )
+            pair = self._pair(
+                **test,
+                measure=name,
+                system=systems[0],
+                other=systems[1],
+                least=min(sample.min() for sample in both),
+                p_t=test["p"],
+                wins=None,
+                ties=None,
+                losses=None,
+                exact=False,
+                permutations=0,
+                queries_needed=None,
+            )
+            pairs.append(pair)
+        return pairs
 
     def _pair(
-        self,
-        names: tuple[str, str, str],
-        *,
-        difference: float,
-        ends: tuple[float, float],
-        least: float,
-        min_detectable: float,
-        **figures: Any,
+        self, *, low: float, high: float, least: float, min_detectable: float, **figures: Any
     ) -> Pair:
-        """Return a pair before Holm's correction, of a measure and two systems.
+        """Return a pair before Holm's correction.
 
         `least` is the lowest value of any query, and `min_detectable` is nan if it is unknown.
         """
-        measure, system, other = names
-        bound = greatest_value(measure)
+        bound = greatest_value(figures["measure"])
         if least < 0:
             # A value is only negative if relevances are, and then its size has no bound.
             bound = math.inf
-        low, high = ends
-        if self.testing.paired:
-            # Rounding may put the difference just outside of its interval.
-            low, high = min(difference, low), max(difference, high)
-        else:
-            low, high = max(low, -bound), min(high, bound)
+        difference = figures["difference"]
         is_possible = min_detectable <= self.testing.margin + bound
         return Pair(
-            measure=measure,
-            system=system,
-            other=other,
-            difference=difference,
-            low=low,
-            high=high,
+            # Rounding may put the difference just outside of its interval.
+            low=min(difference, max(low, -bound)),
+            high=max(difference, min(high, bound)),
             low_holm=-bound,
             high_holm=bound,
             p_holm=figures["p"],
@@ -26542,231 +26493,61 @@ class Contest(NamedTuple):
             **figures,
         )
 
-    def sample(self, name: str, columns: Mapping[str, PerQuery]) -> Sample:
-        """Return the values of one result, with a row for each system, and the pairs to compare."""
-        systems = list(columns)
-        values = np.array([columns[system][name][0] for system in systems])
-        pairs = [
-            (systems.index(one), systems.index(other))
-            for one, other in opponents(systems, self.baseline)
-        ]
-        return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
-    def _compared_samples(
-        self, name: str, columns: Mapping[str, PerQuery]
-    ) -> tuple[dict[str, Score], list[Pair]]:
-        """Return the scores and pairs of one result of systems with different queries."""
-        confidence = self.resampling.confidence
-        scores = {}
-        samples = {}
-        for system, figures in columns.items():
-            scores[system] = score_system(figures, samples_of(figures, [name]), confidence)[name]
-            values = figures[name][0]
-            samples[system] = values[~np.isnan(values)]
-        pairs = []
-        for systems in opponents(columns, self.baseline):
-            both = [samples[system] for system in systems]
-            for system, sample in zip(systems, both, strict=True):
-                if len(sample) < 2:
-                    problem = "a comparison needs at least two queries that have a value; got 1"
-                    raise ValueError(f"{system}: {problem}")
-            test = welch(
-                both,
-                [(scores[system].low, scores[system].high) for system in systems],
-                confidence=confidence,
-                alternative=self.testing.alternative,
-                margin=self.testing.margin,
-            )
-            pair = self._pair(
-                (name, *systems),
-                difference=test["difference"],
-                ends=(test["low"], test["high"]),
-                standard_error=test["standard_error"],
-                degrees_of_freedom=test["degrees_of_freedom"],
-                least=min(sample.min() for sample in both),
-                p=test["p"],
-                p_t=test["p"],
-                wins=None,
-                ties=None,
-                losses=None,
-                exact=False,
-                permutations=0,
-                min_detectable=test["min_detectable"],
-                queries_needed=None,
-            )
-            pairs.append(pair)
-        return scores, pairs
-
-    def mean_of_slices(
-        self,
-        slices: Sequence[Mapping[str, PerQuery]],
-        scores_by_slice: Sequence[Mapping[str, Mapping[str, Score]]],
-    ) -> ScoresAndPairs:
-        """Return the means of slices and their pairs, from each slice's figures and scores.
-
-        Each slice counts the same. Its queries share its weight in the randomization test.
-        """
-        systems = list(scores_by_slice[0])
-        scores: dict[str, dict[str, Score]] = {system: {} for system in systems}
-        pairs: list[Pair] = []
-        for name in self.options.names:
-            samples = [self.sample(name, columns) for columns in slices]
-            combined = combine(
-                samples,
-                greatest=greatest_value(name),
-                confidence=self.resampling.confidence,
-            )
-            for row, system in enumerate(systems):
-                slice_scores = [slice_scores[system][name] for slice_scores in scores_by_slice]
-                scores[system][name] = mean_of_scores(name, slice_scores, combined[row])
-            together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
-                samples[0].pairs.T.tolist(),
-            )
-            means = {system: scores[system][name].value for system in systems}
-            pairs += self._pairs_of_slices(name, means, together, combined[len(systems) :])
-        return scores, pairs
-
-    def _pairs_of_slices(
-        self, name: str, means: Mapping[str, float], sample: Sample, combined: Sequence[Combined]
-    ) -> list[Pair]:
-        """Return the pairs of the mean of slices in one result, before Holm's correction."""
-        testing = self.testing
-        systems = list(means)
-        tests = paired_tests(
-            sample,
-            alternative=testing.alternative,
-            margin=testing.margin,
-            seed=self.resampling.seed,
-        )
-        pairs = []
-        for row, (one, other) in enumerate(sample.pairs.T.tolist()):
-            mean = combined[row]
-            difference = float(differences(means[systems[one]], means[systems[other]]))
-            p_t, detectable = _t_test(difference - testing.tested, mean, testing.alternative)
-            pair = self._pair(
-                (name, systems[one], systems[other]),
-                difference=difference,
-                ends=(mean.low, mean.high),
-                standard_error=mean.standard_error,
-                degrees_of_freedom=mean.freedom,
-                least=sample.values[[one, other]].min(),
-                p_t=p_t,
-                **_figures_of_test(tests, sample, row),
-                min_detectable=detectable,
-                queries_needed=None,
-            )
-            pairs.append(pair)
-        return pairs
-
-
-def results_of(
-    columns: Mapping[str, PerQuery], slices: Slices | None, contest: Contest
-) -> dict[str, Any]:
+def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, pairs and slices of a comparison, and its options of intervals."""
     figures = {
         system: query_figures(system_columns, contest.options.names)
         for system, system_columns in columns.items()
     }
-    scores, pairs = contest.results(figures)
-    pairs = contest.testing.corrected(pairs, contest.resampling.confidence)
-    compared: dict[Value, ComparedSlice] = {}
+    (compared,) = contest.corrected([contest.compared(figures)])
+    by_slice: dict[Value, ComparedSlice] = {}
     mean_of_slices = None
     if slices is not None:
-        compared, mean_of_slices = _compared_slices(contest, slices, figures)
+        by_slice, mean_of_slices = _compared_slices(contest, slices, figures)
+    exact = all(pair.exact for pair in compared.pairs)
     return {
-        "scores": scores,
-        "pairs": tuple(pairs),
-        "resampling": contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
-        "slices": compared,
+        "scores": compared.scores,
+        "pairs": compared.pairs,
+        "resampling": contest.resampling._replace(exact=exact),
+        "slices": by_slice,
         "mean_of_slices": mean_of_slices,
     }
 
 
 def _compared_slices(
-    contest: Contest, slices: Slices, figures: Mapping[str, PerQuery]
+    contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of each slice in which systems have two values of each measure.
+    """Return the comparison of every slice in which systems have two values of every measure.
 
-    The p-values and intervals of all slices are corrected together. With them comes the mean of
-    slices, if all of them are compared.
+    With them comes the mean of slices, if all of them are compared.
     """
+    names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
-    named: list[dict[str, PerQuery]] = []
-    parts = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
+    parts: dict[Value, BySystem] = {}
+    by_system = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
     with progress(len(slices.values), "Comparing", " slices") as bar:
         for value in slices.values:
-            part = {system: by_value[value] for system, by_value in parts.items()}
-            first = next(iter(part.values()))
+            part = {system: by_value[value] for system, by_value in by_system.items()}
+            first, *_ = part.values()
             # All systems leave out the same queries, with a weight of 0 as their last figure.
-            if min(np.count_nonzero(first[name][-1]) for name in contest.options.names) > 1:
-                scores, pairs = contest.results(part)
-                compared[value] = ComparedSlice(len(first["ideal"]), scores, tuple(pairs))
-                if value is not None:  # which is no slice
-                    named.append(part)
+            if min(np.count_nonzero(first[name][-1]) for name in names) > 1:
+                compared[value] = contest.compared(part)
+                parts[value] = part
             bar.update(1)
-    confidence = contest.resampling.confidence
-    all_pairs = [pair for compared_slice in compared.values() for pair in compared_slice.pairs]
-    corrected = iter(contest.testing.corrected(all_pairs, confidence))
-    for value, compared_slice in compared.items():
-        pairs = list(islice(corrected, len(compared_slice.pairs)))
-        compared[value] = compared_slice._replace(pairs=tuple(pairs))
-    if not named or len(named) < sum(value is not None for value in slices.values):
+    compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
+    # None is no slice.
+    named = [value for value in slices.values if value is not None]
+    if not named or set(named) - parts.keys():
         return compared, None
-    scores_by_slice = [part.scores for value, part in compared.items() if value is not None]
-    scores, pairs = contest.mean_of_slices(named, scores_by_slice)
-    pairs = contest.testing.corrected(pairs, confidence)
-    return compared, ComparedSlice(queries_in_slices(compared), scores, tuple(pairs))
+    mean_of_slices = contest.mean_of_slices(
+        [parts[value] for value in named], [compared[value] for value in named]
+    )
+    (mean_of_slices,) = contest.corrected([mean_of_slices])
+    return compared, mean_of_slices
 
 
-def with_figures_of_slices(
-    means: ComparedSlice | None, slices: Mapping[Value, ComparedSlice]
-) -> ComparedSlice | None:
-    """Return the mean of slices with the figures that depend on documents, from those of slices."""
-    if means is None:
-        return None
-    named = [part.scores for value, part in slices.items() if value is not None]
-    scores: dict[str, dict[str, Score]] = {}
-    for system, system_scores in means.scores.items():
-        scores[system] = {}
-        for name, score in system_scores.items():
-            figures = figures_of_documents([slice_scores[system][name] for slice_scores in named])
-            scores[system][name] = score._replace(**figures)
-    return means._replace(scores=scores)
-
-
-def _figures_of_test(tests: Tests, sample: Sample, row: int) -> dict[str, Any]:
-    """Return the figures of the randomization test of a pair, and on how many queries it wins."""
-    by_query = sample.by_query[row]
-    wins = int(np.count_nonzero(by_query > 0))
-    losses = int(np.count_nonzero(by_query < 0))
-    return {
-        "p": float(tests.randomization[row]),
-        "wins": wins,
-        "ties": len(by_query) - wins - losses,
-        "losses": losses,
-        "exact": bool(tests.exact[row]),
-        "permutations": int(tests.permutations[row]),
-    }
-
-
-def _t_test(beyond: float, mean: Combined, alternative: str) -> tuple[float, float]:
-    """Return the p-value of a difference from the tested one, and the smallest that is found.
-
-    This one is nan if it is unknown.
-    """
-    if mean.standard_error > ROUNDING * abs(mean.value):
-        p = p_of_t(beyond / mean.standard_error, mean.freedom, alternative)
-        t = detectable_t(mean.freedom + 1, alternative == "two-sided")
-        return p, t * mean.standard_error
-    # All differences of each slice are equal.
-    if is_beyond(beyond, alternative):
-        return 0.0, math.nan
-    return 1.0, math.nan
-
-
-# ndcg/statistics/plots.py: Draw comparisons: the means of systems, slices, and the difference of each query.
+# ndcg/statistics/plots.py: Draw comparisons: the means of systems, slices, and the difference of every query.
 
 # So many queries with the greatest gains, and with the greatest losses, have a labeled row.
 EXTREMES = 5
@@ -26787,12 +26568,12 @@ def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str,
 
 def plot_means(
     axes: Any,
-    scores: Mapping[str, Mapping[str, Score]],
+    scores: Mapping[str, Scores],
     pairs: Mapping[str, Pair],
     measure: str,
     testing: Testing,
 ) -> None:
-    """Draw a row for each system: its mean, on the interval of its difference from the reference.
+    """Draw a row for every system: its mean, on the interval of its difference from the reference.
 
     `pairs` has, under the name of each other system, its pair with the reference.
     """
@@ -26851,7 +26632,7 @@ def plot_slices(
     reference: str,
     measure: str,
 ) -> None:
-    """Draw a row for each slice with the systems' differences from the reference.
+    """Draw a row for every slice with the systems' differences from the reference.
 
     The row of a slice without intervals is empty. The last row is for the mean of slices, if there
     is one.
@@ -26893,7 +26674,7 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of each query, the greatest on top; the extreme ones have labels."""
+    """Draw the difference of every query, the greatest on top; the extreme ones have labels."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
     difference = difference[order]
@@ -26957,18 +26738,18 @@ class Comparison(Readable):
         pairs: the pairs of systems with their differences, by measure.
         baseline: the system that all others are compared with, or None for every pair.
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
-            ``weight`` if there are any, and the query's value of each measure.
+            ``weight`` if there are any, and the query's value of every measure.
         resampling: the confidence of the intervals, and the options of the test.
         testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
-        slices: the comparison of each slice with at least two queries, by its value of `by`,
+        slices: the comparison of every slice with at least two queries, by its value of `by`,
             ascending; queries without a value, None, come last.
-        mean_of_slices: the comparison of the means of slices, in which each slice counts the same;
+        mean_of_slices: the comparison of the means of slices, in which all slices count the same;
             None is no slice. None without slices, or if one of them is not compared.
     """
 
     signature: str
-    scores: dict[str, dict[str, Score]]
+    scores: dict[str, Scores]
     pairs: tuple[Pair, ...]
     baseline: str | None
     queries: pa.Table
@@ -26980,9 +26761,8 @@ class Comparison(Readable):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of each system, including those without a value."""
-        rows = pc.value_counts(self.queries["system"]).to_pylist()
-        return {row["values"]: row["counts"] for row in rows}
+        """The number of queries of every system, including those without a value."""
+        return row_counts(self.queries["system"])
 
     @property
     def measures(self) -> list[str]:
@@ -27035,44 +26815,35 @@ class Comparison(Readable):
         systems = list(self.scores)
         for name, names in ((system, systems), (other, systems), (measure, self.measures)):
             if name not in names:
-                problem = f"{shown(name)} is not in this comparison"
-                raise ValueError(f"{problem}, which has {', '.join(map(repr, names))}")
+                raise ValueError(
+                    f"{shown(name)} is not in this comparison, which has "
+                    f"{', '.join(map(repr, names))}"
+                )
         rows = self._rows_of(system)
         value = rows[measure].to_numpy()
         other_value = self._rows_of(other)[measure].to_numpy()
         difference = differences(value, other_value)
         size = np.abs(difference)
-        if only == "losses":
-            size = -difference
-        if only == "gains":
-            size = difference
+        if only is not None:
+            size = difference if only == "gains" else -difference
+        columns = [rows["query"], value, other_value, difference]
+        table = pa.table(columns, ["query", system, other, "difference"])
         order = np.argsort(-size, kind="stable")
-        order = order[size[order] > 0][:n]
-        columns = [
-            rows["query"].take(pa.array(order)),
-            value[order],
-            other_value[order],
-            difference[order],
-        ]
-        return pa.table(columns, ["query", system, other, "difference"])
-
-    def _letters(self) -> dict[str, str]:
-        return {system: letter_text(index) for index, system in enumerate(self.scores)}
+        return table.take(order[size[order] > 0][:n])
 
     def _better_than(self, system: str, measure: str) -> str:
         """Return the letters of the systems that this one is significantly better than.
 
         With a margin, they are those that it is not worse than.
         """
-        letters = self._letters()
+        systems = list(self.scores)
         beaten = []
         for pair in self.pairs:
             if pair.measure == measure and pair.p_holm < SIGNIFICANT:
-                ahead, behind = self.testing.marks(pair.system, pair.other, pair.difference)
+                ahead, behind = self.testing.ahead_and_behind(pair)
                 if ahead == system:
-                    beaten.append(letters[behind])
-        # Shorter ones first: "b" comes before "aa".
-        return " ".join(sorted(beaten, key=lambda letter: (len(letter), letter)))
+                    beaten.append(systems.index(behind))
+        return " ".join(map(letter_text, sorted(beaten)))
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -27094,12 +26865,11 @@ class Comparison(Readable):
         counts = self.counts
         means = [(scores, counts[system]) for system, scores in self.scores.items()]
         header, *rows = mean_cells(means, level)
-        heading = ["system"]
+        table = [["system"]]
         for cells in header:
-            heading += [*cells, self.testing.relation]
-        table = [heading]
-        for (system, letter), row in zip(self._letters().items(), rows, strict=True):
-            texts = [f"{letter}  {system}"]
+            table[0] += [*cells, self.testing.relation]
+        for index, (system, row) in enumerate(zip(self.scores, rows, strict=True)):
+            texts = [f"{letter_text(index)}  {system}"]
             for name, cells in zip(self.measures, row, strict=True):
                 texts += [*cells, self._better_than(system, name)]
             table.append(texts)
@@ -27132,13 +26902,14 @@ class Comparison(Readable):
         over = "the pairs of a measure"
         if testing.corrected_over == "all":
             over = "all pairs of all measures"
+        intervals = f"{self.resampling.level}s: {WELCH}"
+        test = "Welch's t-test, which is"
         if testing.paired:
             intervals = str(self.resampling)
-            randomization = f"the paired randomization test ({self._exactness()})"
-            test = f"{randomization}; p (t-test): from the paired t-test. Both are"
-        else:
-            intervals = f"{self.resampling.level}s: {WELCH}"
-            test = "Welch's t-test, which is"
+            test = (
+                f"the paired randomization test ({self._exactness()}); p (t-test): from the "
+                "paired t-test. Both are"
+            )
         remarks = [
             f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
             f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
@@ -27154,7 +26925,7 @@ class Comparison(Readable):
 
         Comments with the remarks and the signature come before it. A superscript names the systems
         that one is significantly better than (with a margin, not worse than), with a corrected p
-        below 0.05; the highest score of each measure is bold. The caption says so.
+        below 0.05; the highest score of every measure is bold. The caption says so.
 
         Args:
             places: the number of decimal places.
@@ -27163,16 +26934,13 @@ class Comparison(Readable):
             ValueError: `places` is not an integer from 0 to 16.
         """
         places = whole("places", places, 0, PLACES)
-        best = {}
-        for name in self.measures:
-            best[name] = max(scores[name].value for scores in self.scores.values())
         rows = [["", "System", *map(latex_text, self.measures)]]
-        for system, letter in self._letters().items():
-            cells = [f"$^{{{letter}}}$", latex_text(system)]
+        for index, system in enumerate(self.scores):
+            cells = [f"$^{{{letter_text(index)}}}$", latex_text(system)]
             for name in self.measures:
                 value = self.scores[system][name].value
                 text = number_text(value, places)
-                if value == best[name]:
+                if value == max(scores[name].value for scores in self.scores.values()):
                     text = f"\\textbf{{{text}}}"
                 beaten = self._better_than(system, name).replace(" ", "")
                 if beaten:
@@ -27187,15 +26955,17 @@ class Comparison(Readable):
 
     def _caption(self) -> str:
         """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
-        family = len(self.testing.families(self.pairs)[0])
+        testing = self.testing
+        family = len(testing.families(self.pairs)[0])
         corrected = ""
         if family > 1:
-            corrected = f", corrected by Holm for {family:,} pairs of {self.testing.measures}"
-        counts = range_text(self.counts.values())
-        content = f"{latex_text(', '.join(self.measures))} of {counts} queries. Bold: the highest."
-        marks = f"Superscripts: the systems that one is {self.testing.relation}, by letter"
-        test = f"{self.testing.test}, $p < {SIGNIFICANT}${corrected}"
-        return f"\\caption{{{content} {marks} ({test}).}}"
+            corrected = f", corrected by Holm for {family:,} pairs of {testing.measures}"
+        return (
+            f"\\caption{{{latex_text(', '.join(self.measures))} of "
+            f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
+            f"systems that one is {testing.relation}, by letter ({testing.test}, "
+            f"$p < {SIGNIFICANT}${corrected}).}}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a dict of JSON types."""
@@ -27231,17 +27001,17 @@ class Comparison(Readable):
         resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values["testing"]))
         queries = table_from_lists(values["queries"])
-        names = queries["system"].unique().to_pylist()
-        tables = {name: queries.filter(pc.equal(queries["system"], name)) for name in names}
+        tables = {}
+        for system in queries["system"].unique().to_pylist():
+            tables[system] = queries.filter(pc.equal(queries["system"], system))
         first = tables[system_names(tables, baseline)[0]]
         if testing.paired:
             shared = [name for name in SHARED if name in first.column_names]
             if any(table.select(shared) != first.select(shared) for table in tables.values()):
                 raise ValueError("queries: must be the same for each system")
-        columns = {
-            system: saved_columns(table, options.names, signature)
-            for system, table in tables.items()
-        }
+        columns = {}
+        for system, table in tables.items():
+            columns[system] = saved_columns(table, options.names, signature)
         if is_of_2:
             contest = Contest(options, baseline, resampling, testing)
             results = _computed_again(values, columns, first, contest)
@@ -27268,7 +27038,7 @@ class Comparison(Readable):
         """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
         The differences are from the baseline. Without a baseline, the differences are from the
-        system with the highest mean. There is a panel for each cutoff, and a last one for the
+        system with the highest mean. There is a panel for every cutoff, and a last one for the
         slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
@@ -27292,62 +27062,47 @@ class Comparison(Readable):
             )
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
-            panels = self._query_panels(names[0])
+            self._require_pairs("queries=True")
+            panels = len(self.scores) - 1
             rows, width = 15.0, 5.0
         else:
-            panels = self._mean_panels(names)
+            panels = len(names) + bool(self.slices)
             systems = len(self.scores)
             rows = max(systems, min(len(self.slices), SHOWN) * systems / 3)
             width = 4.8 + max(map(len, self.scores)) / 13
-        figure, axes = figure_of(len(panels), 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
+        figure, axes = figure_of(panels, 1.8 + 0.3 * rows, width, ax=ax, figsize=figsize)
         # With fewer axes, only the first panels are drawn.
-        for draw, panel_axes in zip(panels, axes, strict=False):
-            draw(panel_axes)
+        if queries:
+            self._draw_queries(axes, names[0])
+        else:
+            self._draw_means(axes, names)
         return figure
 
-    def _mean_panels(self, names: Sequence[str]) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the means of each result, and one for the slices.
+    def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
+        """Draw the means of every result, and then the slices.
 
         Systems are sorted by the first result.
         """
         first = names[0]
         systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
         scores = {system: self.scores[system] for system in systems}
-        panels: list[Callable[[Any], None]] = []
-        for name in names:
+        for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
-            draw = partial(
-                plot_means, scores=scores, pairs=pairs, measure=name, testing=self.testing
-            )
-            panels.append(draw)
-        if self.slices:
-            rows = self._rows_of(next(iter(self.scores)))
-            draw_slices = partial(
-                plot_slices,
-                slices=slices_of(rows["slice"], None, len(rows)),
-                compared=self.slices,
-                mean=self.mean_of_slices,
-                reference=self._reference(first),
-                measure=first,
-            )
-            panels.append(draw_slices)
-        return panels
+            plot_means(panel, scores, pairs, name, self.testing)
+        slices = slices_in(self._rows_of(systems[0]))
+        if slices is not None and len(axes) > len(names):
+            reference = self._reference(first)
+            plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
 
-    def _query_panels(self, name: str) -> list[Callable[[Any], None]]:
-        """Return the functions that draw the differences of each system from the reference."""
-        self._require_pairs("queries=True")
+    def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
+        """Draw the differences of every system from the reference, query by query."""
         reference = self._reference(name)
         rows = self._rows_of(reference)
-        ids = rows["query"].to_pylist()
-        values = rows[name].to_numpy()
-        panels: list[Callable[[Any], None]] = []
-        for system in self.scores:
-            if system == reference:
-                continue
-            difference = differences(self._rows_of(system)[name].to_numpy(), values)
+        others = [system for system in self.scores if system != reference]
+        for system, panel in zip(others, axes, strict=False):
+            difference = differences(self._rows_of(system)[name].to_numpy(), rows[name].to_numpy())
             label = f"{name} of {system}\nminus that of {reference}"
-            panels.append(partial(plot_queries, ids=ids, difference=difference, label=label))
-        return panels
+            plot_queries(panel, rows["query"].to_pylist(), difference, label)
 
     def _reference(self, name: str) -> str:
         """Return the system from which plots show differences: the baseline, else the best one."""
@@ -27357,35 +27112,31 @@ class Comparison(Readable):
 
 
 def _computed_again(
-    values: Mapping[str, Any],
-    columns: Mapping[str, PerQuery],
-    first: pa.Table,
-    contest: Contest,
+    values: Mapping[str, Any], columns: BySystem, first: pa.Table, contest: Contest
 ) -> dict[str, Any]:
     """Return the results of a comparison that 2.x saved, but for figures that need documents.
 
     `first` is the table of queries of the first system.
     """
-    by = None
-    if "slice" in first.column_names:
-        by = slices_of(first["slice"], None, len(first))
-    results = results_of(columns, by, contest)
-    slice_scores = {part["slice"]: part["scores"] for part in values["slices"]}
-    slices = {}
+    results = results_of(columns, slices_in(first), contest)
+    add_figures_of_documents(results["scores"], values["scores"])
+    saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
+    named = []
     for value, part in results["slices"].items():
-        scores = with_figures_of_documents(part.scores, slice_scores[value])
-        slices[value] = part._replace(scores=scores)
-    return {
-        **results,
-        "scores": with_figures_of_documents(results["scores"], values["scores"]),
-        "slices": slices,
-        "mean_of_slices": with_figures_of_slices(results["mean_of_slices"], slices),
-    }
+        add_figures_of_documents(part.scores, saved_parts[value])
+        if value is not None:
+            named.append(part.scores)
+    if results["mean_of_slices"] is not None:
+        for system, means in results["mean_of_slices"].scores.items():
+            for name, score in means.items():
+                figures = figures_of_documents([scores[system][name] for scores in named])
+                means[name] = score._replace(**figures)
+    return results
 
 
 def _saved_results(
     values: Mapping[str, Any],
-    columns: Mapping[str, PerQuery],
+    columns: BySystem,
     first: pa.Table,
     names: Sequence[str],
     baseline: str | None,
@@ -27395,27 +27146,28 @@ def _saved_results(
     for name in names:
         for system, other in opponents(columns, baseline):
             expected.append((name, system, other))
-    pairs = saved_pairs(values["pairs"], expected)
-    scores = {}
-    for system in columns:
-        scores[system] = saved_scores(values["scores"][system], names, f"scores: {system}")
+
+    def compared(saved: Mapping[str, Any], queries: int) -> ComparedSlice:
+        pairs = saved_pairs(saved["pairs"], expected)
+        scores = {}
+        for system in columns:
+            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+        return ComparedSlice(queries, scores, pairs)
+
+    whole = compared(values, len(first))
     for system, system_columns in columns.items():
-        check_scores(scores[system], system_columns, f"scores: {system}")
-
-    def compared(saved: Mapping[str, Any]) -> ComparedSlice:
-        part_scores = {system: saved_scores(saved["scores"][system], names) for system in columns}
-        return ComparedSlice(saved["queries"], part_scores, saved_pairs(saved["pairs"], expected))
-
-    parts = saved_slices(values["slices"], first)
-    slices = {value: compared(part) for value, part in parts.items()}
+        check_scores(whole.scores[system], system_columns, f"scores: {system}")
+    slices = {}
+    for value, part in saved_slices(values["slices"], first).items():
+        slices[value] = compared(part, part["queries"])
     means = values["mean_of_slices"]
     mean_of_slices = None
     if means is not None:
         check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean_of_slices = compared(means)
+        mean_of_slices = compared(means, means["queries"])
     return {
-        "pairs": pairs,
-        "scores": scores,
+        "pairs": whole.pairs,
+        "scores": whole.scores,
         "slices": slices,
         "mean_of_slices": mean_of_slices,
     }
@@ -27480,14 +27232,7 @@ def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level:
 # ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
 
 # An error about one of these is not about a system.
-SHARED_ARGUMENTS = (
-    "references",
-    "query_ids",
-    "document_ids",
-    "exclude",
-    "sample_weight",
-    "file",
-)
+SHARED_ARGUMENTS = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
 
 
 def compare(
@@ -27517,14 +27262,14 @@ def compare(
     Holm's correction.
 
     Args:
-        systems: the predictions of each system by its name, in any format that `compute` accepts.
+        systems: the predictions of every system by its name, in any format that `compute` accepts.
         references: the relevances, the same for all systems.
         k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
         sample_weight: one weight per query for the means, in the order of the references or as
             `{query: weight}`.
-        query_ids: the query id of each row, for flat predictions and references.
-        document_ids: the document id of each row, with `query_ids`.
+        query_ids: the query id of every row, for flat predictions and references.
+        document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above, and each system's predictions, may be names of
             its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
@@ -27557,17 +27302,19 @@ def compare(
     """
     resampling = Resampling.parse(confidence, seed)
     testing = Testing.parse(alternative, margin, corrected_over)
-    score_order = options.get("score_order")
-    given_orders: Mapping[str, Any] = {}
-    if isinstance(score_order, Mapping):
-        given_orders = score_order
-        parsed = Options.of_method(compare, k, {**options, "score_order": None})
-        names = system_names(systems, baseline)
-        orders = _orders(score_order, names)
+    orders = options.get("score_order")
+    if isinstance(orders, Mapping):
+        options = {**options, "score_order": None}
     else:
-        parsed = Options.of_method(compare, k, options)
-        names = system_names(systems, baseline)
-        orders = dict.fromkeys(names, parsed.score_order)
+        orders = {}
+    parsed = Options.of_method(compare, k, options)
+    names = system_names(systems, baseline)
+    for name in orders:
+        choice(f"a system in {mark('score_order')}", name, names)
+    options_by_system = dict.fromkeys(names, parsed)
+    for name, order in orders.items():
+        score_order = Options.parse(score_order=order).score_order
+        options_by_system[name] = replace(parsed, score_order=score_order, is_order_given=True)
     runs = {_statistics_comparing_argument(name): systems[name] for name in names}
     shared = Inputs(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
@@ -27575,39 +27322,37 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
     inputs = Inputs(**arguments)
+    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
-    same_queries = options.get("missing") is None and parsed.missing == "empty"
-    options_by_system = {}
-    for name, order in orders.items():
-        is_given = parsed.is_order_given or name in given_orders
-        options_by_system[name] = replace(parsed, score_order=order, is_order_given=is_given)
-    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system, same_queries)
+    if options.get("missing") is None and parsed.missing == "empty":
+        _refuse_lacking_queries(columns)
+    leave_out_alike(columns, parsed)
     for sentence in dict.fromkeys(unmatched.values()):
         alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
-    if len(set(orders.values())) > 1:
-        # The signature names the order of each system.
-        parsed = replace(parsed, score_order=",".join(orders.values()))
-    else:
-        parsed = replace(parsed, score_order=orders[names[0]])
+    # The signature names the order of every system, or the one of all.
+    score_orders = [system_options.score_order for system_options in options_by_system.values()]
+    if len(set(score_orders)) == 1:
+        score_orders = score_orders[:1]
+    parsed = replace(parsed, score_order=",".join(score_orders))
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
     slices = None
     if inputs.by is not None:
-        first = next(iter(columns.values()))
+        first = columns[names[0]]
         slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
     contest = Contest(parsed, baseline, resampling, testing)
     comparison = comparison_of(columns, slices, contest, signature)
     notes = {}
     for name, system_columns in columns.items():
         scores = comparison.scores[name]
-        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name))
+        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name, ""))
     return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 
 def comparison_of(
-    columns: Mapping[str, PerQuery],
+    columns: BySystem,
     slices: Slices | None,
     contest: Contest,
     signature: str,
@@ -27627,28 +27372,20 @@ def comparison_of(
     if slices is not None:
         all_notes += small_slices(results["slices"])
         all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
-    tables = {}
-    if slices is not None:
-        columns = {system: with_slices(values, slices) for system, values in columns.items()}
+    tables = []
     for system, system_columns in columns.items():
-        table = query_table(system_columns)
+        table = query_table(system_columns, slices)
         names = [name for name in (*SHARED, *contest.options.names) if name in table.column_names]
-        tables[system] = table.select(names)
+        system_column = pa.repeat(system, len(table))
+        tables.append(table.select(names).add_column(0, "system", system_column))
     return Comparison(
         signature=signature,
         baseline=contest.baseline,
-        queries=stacked(tables),
+        queries=pa.concat_tables(tables, promote_options="default"),
         notes=(*all_notes, *notes),
-        testing=contest.testing,
+        testing=testing,
         **results,
     )
-
-
-def _orders(score_order: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    """Return the order of each system's scores, from the orders that are given by system."""
-    for name in score_order:
-        choice(f"a system in {mark('score_order')}", name, names)
-    return {name: Options.parse(score_order=score_order.get(name)).score_order for name in names}
 
 
 def _statistics_comparing_argument(system: str) -> str:
@@ -27657,19 +27394,18 @@ def _statistics_comparing_argument(system: str) -> str:
 
 
 def _marked_argument(system: str) -> str:
-    """Return a system's predictions as each entry point names them."""
+    """Return a system's predictions as every entry point names them."""
     return mark("systems", system, said=_statistics_comparing_argument(system))
 
 
 def _columns_of_systems(
-    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options], same_queries: bool
+    runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[dict[str, PerQuery], dict[str, str]]:
-    """Return the columns of queries for each system, and a warning of some.
+    """Return the columns of queries for every system, and a warning of some.
 
-    Each input is read once. The options of the systems differ only in the order of scores. With
-    `same_queries`, a judged query that only some systems rank is an error.
+    Each input is read once. The options of the systems differ only in the order of scores.
     """
-    shared, *_ = options.values()
+    shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
@@ -27691,39 +27427,33 @@ def _columns_of_systems(
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _marked_argument(name)) from None
-    if same_queries:
-        _refuse_lacking_queries(columns)
-    leave_out_alike(columns, shared.names)
-    if shared.missing == "skip":
-        # What one system lacks is skipped for all.
-        missing = np.any([system_columns["missing"] for system_columns in columns.values()], axis=0)
-        for system_columns in columns.values():
-            system_columns["missing"] = missing
     return columns, unmatched
 
 
-def _refuse_lacking_queries(columns: Mapping[str, PerQuery]) -> None:
+def _refuse_lacking_queries(columns: BySystem) -> None:
     """Raise an error for a system that does not rank a judged query which another one ranks."""
-    missing = {name: system_columns["missing"] for name, system_columns in columns.items()}
-    is_ranked = ~np.all(list(missing.values()), axis=0)
-    for name, system_columns in columns.items():
-        lacking = np.flatnonzero(missing[name] & is_ranked)
-        if not lacking.size:
+    missing = np.array([system_columns["missing"] for system_columns in columns.values()])
+    names = list(columns)
+    for name, is_lacking in zip(names, missing & ~missing.all(axis=0), strict=True):
+        if not is_lacking.any():
             continue
-        row = int(lacking[0])
+        row = int(is_lacking.argmax())
         query: Any = row
-        if "query" in system_columns:
-            query = shown(system_columns["query"][row])
-        other = next(other for other, is_missing in missing.items() if not is_missing[row])
-        problem = f"no ranking for query {query}, which {shown(other)} has"
-        hint = (
+        if "query" in columns[name]:
+            query = shown(columns[name]["query"][row])
+        other = names[int(missing[:, row].argmin())]
+        raise InputError(
+            f"no ranking for query {query}, which {shown(other)} has "
+            f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
-            f"{mark('missing', 'skip')} skips the query for all systems"
+            f"{mark('missing', 'skip')} skips the query for all systems",
+            _marked_argument(name),
         )
-        raise InputError(f"{problem} ({lacking.size} such queries); {hint}", _marked_argument(name))
 
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
+
+Tables = Mapping[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
 # The names in signatures that are not those of options, as messages say them.
@@ -27748,7 +27478,7 @@ def compare_reports(
     """Compare reports as `compare` compares systems, without their rankings.
 
     Args:
-        reports: for each system its report, the result of the report's `to_dict`, or the path of a
+        reports: for every system its report, the result of the report's `to_dict`, or the path of a
             JSON file with that.
         baseline: the system to compare all others with; None for every pair.
         paired: whether the reports have the same queries. If not, their queries are independent
@@ -27778,30 +27508,38 @@ def compare_reports(
     names = system_names(reports, baseline, "reports", "reports")
     loaded = {name: _report(name, reports[name]) for name in names}
     signature = _same_signature(loaded)
+    tables = {name: report.queries for name, report in loaded.items()}
+    slices = None
     if paired:
         try:
             tables = same_queries(loaded)
         except OtherQueriesError as error:
-            hint = "compares the means of different queries, as independent samples"
-            problem = f"have different queries: {error}"
-            raise InputError(f"{problem}; {mark('paired', False)} {hint}", "reports") from None
+            raise InputError(
+                f"have different queries: {error}; {mark('paired', False)} compares the means of "
+                "different queries, as independent samples",
+                "reports",
+            ) from None
+        notes = _notes_of_paired(tables)
+        slice_columns = _slice_columns(tables)
+        if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
+            slices = slices_in(tables[names[0]])
+        elif slice_columns:
+            notes.append("Slices are not compared, since the reports have different ones.")
     else:
-        tables = {name: report.queries for name, report in loaded.items()}
         if "weight" in tables[names[0]].column_names:
-            problem = f"have weights, which {mark('paired', False)} does not support"
-            raise InputError(f"{problem}; score both without weights", "reports")
+            raise InputError(
+                f"have weights, which {mark('paired', False)} does not support; score both "
+                "without weights",
+                "reports",
+            )
+        notes = _notes_of_independent(tables)
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: dict[str, PerQuery] = {}
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)
-    slices = None
     if paired:
-        leave_out_alike(columns, options.names)
-        slices = _same_slices(tables)
-        notes = _notes_of_paired(tables)
-    else:
-        notes = _notes_of_independent(tables)
+        leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
     return comparison_of(columns, slices, contest, signature=signature, notes=notes)
@@ -27823,8 +27561,10 @@ def _report(name: str, report: Any) -> Report:
         # Also a report from another copy of this package.
         values = report.to_dict()
     if not isinstance(values, Mapping):
-        needed = "a report, the result of its to_dict, or the path of a JSON file with that result"
-        raise ValueError(f"{place}: must be {needed}; got {shown(values)}")
+        raise ValueError(
+            f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
+            f"with that result; got {shown(values)}"
+        )
     if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
         # As the shell saves the reports of several runs.
         raise ValueError(
@@ -27851,15 +27591,16 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
         other = choices_in(reports[system].signature)
         differing = []
         for key in {**one, **other}:
-            if one.get(key) == other.get(key):
-                continue
             default = defaults.get(key, "not given")
-            values = f"{one.get(key, default)} and {other.get(key, default)}"
-            differing.append(f"{option_names.get(key, key)} ({values})")
+            if one.get(key) != other.get(key):
+                values = f"{one.get(key, default)} and {other.get(key, default)}"
+                differing.append(f"{option_names.get(key, key)} ({values})")
         if differing:
-            problem = f"{shown(first)} and {shown(system)} were made with different options"
-            hint = "score both with the same options"
-            raise InputError(f"{problem}: {', '.join(differing)}; {hint}", "reports")
+            raise InputError(
+                f"{shown(first)} and {shown(system)} were made with different options: "
+                f"{', '.join(differing)}; score both with the same options",
+                "reports",
+            )
     return signature
 
 
@@ -27873,64 +27614,59 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
         lacking = [query for query in ids if query not in rows]
         extra = rows.keys() - set(ids)
         if lacking or extra:
-            only_first = f"{some_of(lacking, 'query')} only in {first}"
-            raise OtherQueriesError(f"{only_first}, {some_of(extra, 'query')} only in {name}")
+            raise OtherQueriesError(
+                f"{some_of(lacking, 'query')} only in {first}, "
+                f"{some_of(extra, 'query')} only in {name}"
+            )
         table = other.queries.take([rows[query] for query in ids])
         tables[name] = table
-        if "weight" in table.column_names and table["weight"] != report.queries["weight"]:
-            weight = report.queries["weight"].to_numpy()
-            differs = np.flatnonzero(table["weight"].to_numpy() != weight)
-            query = shown(ids[int(differs[0])])
-            problem = f"query {query} has different weights in {shown(first)} and {shown(name)}"
-            raise InputError(f"{problem}; score both with the same weights", "reports")
+        if "weight" not in table.column_names:
+            continue
+        differs = table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+        if differs.any():
+            raise InputError(
+                f"query {shown(ids[differs.argmax()])} has different weights in {shown(first)} "
+                f"and {shown(name)}; score both with the same weights",
+                "reports",
+            )
     return tables
 
 
-def _same_slices(tables: Mapping[str, pa.Table]) -> Slices | None:
-    """Return the slices of the queries, if all reports have the same."""
-    columns = []
-    for table in tables.values():
-        if "slice" not in table.column_names:
-            return None
-        columns.append(table["slice"])
-    first = columns[0]
-    if any(column != first for column in columns):
-        return None
-    return slices_of(first, None, len(first))
+def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
+    """Return the slices of the queries, from the reports that have any."""
+    return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _have_slices(tables: Mapping[str, pa.Table]) -> bool:
-    return any("slice" in table.column_names for table in tables.values())
-
-
-def _notes_of_paired(tables: Mapping[str, pa.Table]) -> list[str]:
+def _notes_of_paired(tables: Tables) -> list[str]:
     """Return notes on what differs between reports of the same queries."""
     notes = []
-    first = next(iter(tables))
-    if "judged" in tables[first].column_names:
-        judged = tables[first]["judged"].to_numpy()
-        relevant = tables[first]["relevant"].to_numpy()
-        for name, table in tables.items():
-            differs = table["judged"].to_numpy() != judged
-            differs |= table["relevant"].to_numpy() != relevant
-            differing = int(np.count_nonzero(differs))
-            if differing == 1:
-                notes.append(f"{name}: 1 query has other judgments than in {first}.")
-            elif differing > 1:
-                notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
-    if _have_slices(tables) and not _same_slices(tables):
-        notes.append("Slices are not compared, since the reports have different ones.")
+    first, *others = tables
+    for name in others:
+        table = tables[name]
+        counts = {"judged", "relevant"}.intersection(table.column_names, tables[first].column_names)
+        differs = np.zeros(len(table), bool)
+        for column in counts:
+            differs |= table[column].to_numpy() != tables[first][column].to_numpy()
+        differing = np.count_nonzero(differs)
+        if differing == 1:
+            notes.append(f"{name}: 1 query has other judgments than in {first}.")
+        elif differing > 1:
+            notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
     return notes
 
 
-def _notes_of_independent(tables: Mapping[str, pa.Table]) -> list[str]:
+def _notes_of_independent(tables: Tables) -> list[str]:
     """Return notes on what is not compared if queries are independent samples."""
     notes: list[str] = []
     if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        hint = f"{with_pairs}, smaller differences can be found"
-        notes.append(Message(f"All reports have the same queries: {hint}."))
-    if _have_slices(tables):
+        notes.append(
+            Message(
+                f"All reports have the same queries: {with_pairs}, smaller differences can be "
+                "found."
+            )
+        )
+    if _slice_columns(tables):
         notes.append("Slices are not compared, since the queries are not paired.")
     return notes
 
