@@ -237,6 +237,12 @@ def test_reports_that_cannot_be_compared_are_rejected(ndcg: Metric, tmp_path: Pa
         ),
         (weighted, weighted, False, "reports: have weights, which paired=False does not support"),
         (
+            report,
+            changed(report, query=list(map(str, range(60)))),
+            False,
+            "reports: have ids of queries of several types, int64 and string;",
+        ),
+        (
             *samples(ndcg, [0.5], [0.2, 0.3]).values(),
             False,
             "a: a comparison needs at least two queries .*; got 1",
