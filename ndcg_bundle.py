@@ -27532,6 +27532,10 @@ def compare_reports(
                 "without weights",
                 "reports",
             )
+        types = {str(table["query"].type) for table in tables.values()}
+        if len(types) > 1:
+            problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
+            raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = _notes_of_independent(tables)
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: dict[str, PerQuery] = {}
