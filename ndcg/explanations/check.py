@@ -24,7 +24,7 @@ from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of,
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
-from .slip_terms import Query, Slip, query_scores, ranked
+from .slip_terms import Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
 # The share of the answers that some convention agrees with, if the arguments are right.
@@ -241,7 +241,7 @@ class Check(Readable):
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
-                yield _sentences_on(slip_named(name))
+                yield slip_named(name).sentences
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
@@ -282,11 +282,6 @@ def _table_of_documents(example: Example) -> Table:
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
-
-
-def _sentences_on(slip: Slip) -> str:
-    """Return what a slip computes, and how often it was reported."""
-    return f"{slip.meaning}{slip.reported}"
 
 
 def check(
@@ -420,7 +415,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             properties = properties_of(rankings, result.k)
             notes[:0] = in_common(properties, differing, "rankings", result.nearest)
     if asked.asker.counts_duplicates():
-        notes.append(_sentences_on(DUPLICATES_COUNTED))
+        notes.append(DUPLICATES_COUNTED.sentences)
     if result.form == "ids" and OF_A_SET not in asked.asker.habits:
         as_sets = Asker(asked.asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
@@ -533,7 +528,7 @@ def _smallest_example(
         if answer.problem and answer.problem not in NO_VALUE:
             # It raises an error or returns no number, so it has no score that could differ.
             return False
-        expected = query_scores([query], options)
+        expected = Queries([query]).scores(options)
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
@@ -596,7 +591,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
     """Return a ranking with its sums by a convention."""
 
     def score(query: Query, measure: str) -> float:
-        return float(query_scores([query], options, measure)[0])
+        return float(Queries([query]).scores(options, measure)[0])
 
     rows = []
     # the retrieved documents, then the others that are judged

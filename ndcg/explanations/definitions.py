@@ -17,7 +17,8 @@ from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from .slip_terms import Change, Queries, Query, Slip, Term, ranked
+from .search import changes_of
+from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
 from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
@@ -77,9 +78,7 @@ class Definition(NamedTuple):
     options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
-    def scores(
-        self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
-    ) -> Floats:
+    def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
         """Return the value of each query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
@@ -87,11 +86,10 @@ class Definition(NamedTuple):
         order_before = order
         if ASCENDING_ORDER in self.slips:
             # This slip would reverse it.
-            order_before = None
-        definition = Slip("", "")
+            order_before = NO_SLIP
+        definition = NO_SLIP
         for slip in (precision, order_before, *self.slips, order):
-            if slip is not None:
-                definition = slip.over(definition)
+            definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
         return definition.scores(queries, options)
 
@@ -145,26 +143,22 @@ def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     return query._replace(run=run)
 
 
-def _worst_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: query.qrels.get(document, 0))
-
-
-def _best_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: -query.qrels.get(document, 0))
+def _relevance_of(query: Query) -> Callable[[Any], float]:
+    return lambda document: query.qrels.get(document, 0)
 
 
 def _order(documents: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, documents(query)),)))
+    return NO_SLIP._replace(both=Term((lambda query: _in_order(query, documents(query)),)))
 
 
-ORDERS: dict[str, Slip | None] = {
+ORDERS = {
     "first": _order(lambda query: query.run),
     "last": _order(lambda query: reversed(list(query.run))),
     "docid": _order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _order(lambda query: sorted(query.run)),
-    "best": _order(_best_first),
-    "worst": _order(_worst_first),
-    "average": None,
+    "best": _order(lambda query: sorted(query.run, key=_relevance_of(query), reverse=True)),
+    "worst": _order(lambda query: sorted(query.run, key=_relevance_of(query))),
+    "average": NO_SLIP,
 }
 
 
@@ -209,16 +203,13 @@ ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
 
 
-def _precisions() -> dict[str, Slip | None]:
-    """Return the slip of each precision of scores, by the name that it has in an option or here."""
-    precisions: dict[str, Slip | None] = {"given": None, "float32": IN_32_BITS}
-    for slip in SLIPS:
-        if slip.name.startswith("scores rounded") and slip != IN_32_BITS:
-            precisions[slip.name] = slip
-    return precisions
-
-
-PRECISIONS = _precisions()
+# The slip of each precision of scores, by the name that it has in an option or here
+PRECISIONS = {
+    "given": NO_SLIP,
+    "float32": IN_32_BITS,
+    "scores rounded to 16 bits": slip_named("scores rounded to 16 bits"),
+    **{slip.name: slip for slip in SLIPS if slip.name.endswith("decimals")},
+}
 
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
@@ -229,7 +220,7 @@ def _slip_of_option() -> dict[tuple[str, str], str]:
             for option, value in slip.both.options.items():
                 names[option, str(value)] = slip.name
     for name, precision in PRECISIONS.items():
-        if precision is not None:
+        if precision != NO_SLIP:
             names["score_dtype", name] = precision.name
     return names
 
@@ -244,27 +235,11 @@ NOT_ASKED = (
 )
 OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
 
-_GRID: dict[str, Iterable[Any]] = {
-    "gain": GAINS,
-    "discount": DISCOUNTS,
-    "ideal": IDEALS,
-    "judged_only": (False, True),
-}
-GRID = [dict(zip(_GRID, values, strict=True)) for values in product(*_GRID.values())]
-
-
-_USUAL = [{**convention.options, "judged_only": False} for convention in CONVENTIONS.values()]
-
-
-def _fewest_changes(options: Mapping[str, Any]) -> int:
-    """Return in how many options the nearest convention differs."""
-    changes: list[int] = []
-    for usual in _USUAL:
-        changes.append(sum(value != usual[name] for name, value in options.items()))
-    return min(changes)
-
-
-OPTIONS_OF_CONVENTIONS = [options for options in GRID if _fewest_changes(options) == 0]
+GRID: list[dict[str, Any]] = [
+    {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
+    for gain, discount, ideal, judged_only in product(GAINS, DISCOUNTS, IDEALS, (False, True))
+]
+OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min() == 0]
 
 
 @cache
@@ -281,7 +256,7 @@ def rare_definitions() -> list[Definition]:
     """Return each slip on one change of a convention, and two slips at once."""
     definitions = []
     for options in GRID:
-        if _fewest_changes(options) == 1:
+        if changes_of(options).min() == 1:
             definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
     # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
     most_usual = [
@@ -392,7 +367,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
         expected = factor * definition.scores(
-            answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
+            answers.queries, PRECISIONS.get(precision, NO_SLIP), ORDERS.get(order, NO_SLIP)
         )
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
@@ -440,8 +415,7 @@ def _has_some_order(
     empty: Empty,
 ) -> bool:
     """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounding = PRECISIONS[precision]
-    rounded = answers.queries.changed(() if rounding is None else rounding.both.changes)
+    rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
     all_numbers = np.flatnonzero(rows).tolist()
     # Most definitions fail on the first ones.
     for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):

@@ -353,7 +353,7 @@ def _setting(
 ) -> Setting:
     chosen = {name: value for name, value in options.items() if name not in searched.given}
     scores = searched.scores_of(values)
-    changes = np.full(len(scores), _changes(chosen).min())
+    changes = np.full(len(scores), changes_of(chosen).min())
     if not searched.evidence.cutoffs:
         # Another cutoff than the one that was asked for is a change too.
         changes += [cutoff != searched.k for cutoff in cutoffs]
@@ -403,7 +403,7 @@ class Matches:
     def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
         """Return a combination as changes of the convention that differs in the fewest options."""
         searched = self._searched
-        convention = list(CONVENTIONS)[int(_changes(setting.chosen).argmin())]
+        convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
         usual = _options_of(convention)
         changed: dict[str, Any] = {}
         for name, value in setting.chosen.items():
@@ -432,7 +432,7 @@ def _differing(name: str, value: str) -> NDArray[np.int64]:
     return np.array(differs, np.int64)
 
 
-def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options each convention differs."""
     changes = np.zeros(len(CONVENTIONS), np.int64)
     for name, value in chosen.items():

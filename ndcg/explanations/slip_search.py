@@ -15,12 +15,11 @@ from ..scores.queries import OF_GAINS
 from .combination import Combination
 from .evidence import Evidence, Tried
 from .search import PossibleCause, Searched, hash_of
-from .slip_terms import Queries, Slip, have_ids, queries_by_ids, queries_of
+from .slip_terms import NO_SLIP, Queries, Slip, have_ids, queries_by_ids, queries_of
 from .slips import SLIPS
 
 MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-NO_SLIP = Slip("", "")
 
 
 class SlipSearch:
