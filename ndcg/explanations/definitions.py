@@ -17,7 +17,7 @@ from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from .search import changes_of
+from .search import changes_of, usual_options
 from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
 from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
 
@@ -466,7 +466,7 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
+        usual = usual_options(convention)
         chosen = {
             **fit.definition.options,
             "zero_division": empty,

@@ -404,10 +404,10 @@ class Matches:
         """Return a combination as changes of the convention that differs in the fewest options."""
         searched = self._searched
         convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
-        usual = _options_of(convention)
+        usual = usual_options(convention)
         changed: dict[str, Any] = {}
         for name, value in setting.chosen.items():
-            if repr(value) != usual[name]:
+            if repr(value) != repr(usual[name]):
                 changed[name] = value
         k: Any = searched.evidence.cutoffs
         if len(k) <= 1:
@@ -418,17 +418,16 @@ class Matches:
         return Combination(convention, changed, score, {**searched.given, "k": k})
 
 
-@cache
-def _options_of(convention: str) -> dict[str, str]:
-    """Return the options of a convention as text, which is equal for nan too."""
-    options = {**CONVENTIONS[convention].options, "judged_only": False}
-    return {name: repr(value) for name, value in options.items()}
+def usual_options(convention: str) -> dict[str, Any]:
+    """Return the options of a convention that are searched."""
+    return {**CONVENTIONS[convention].options, "judged_only": False}
 
 
 @cache
 def _differing(name: str, value: str) -> NDArray[np.int64]:
     """Return for each convention 1 if an option has another value there, else 0."""
-    differs = [_options_of(convention)[name] != value for convention in CONVENTIONS]
+    # Text is equal for nan too.
+    differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
     return np.array(differs, np.int64)
 
 
