@@ -190,17 +190,21 @@ def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     if _is_file(got):
         path = os.fsdecode(got)
-        return _read_file(path), f"got: {path}"
+        try:
+            return read_content(path), f"got: {path}"
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
+        except ValueError as error:
+            raise InputError(f"{error}", "got") from None
     index = getattr(got, "index", None)
     if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
         # a Series of pandas, with the ids of queries in place of the numbers of rows
         return got.to_dict(), "got"
-    if not isinstance(got, str):
-        return got, "got"
-    if "\n" in got or NDCG.match(got.strip()):
-        return got.encode(), "got"
-    if "@" in got:
-        return dict(map(_named_score, got.split(","))), "got"
+    if isinstance(got, str):
+        if "\n" in got or NDCG.match(got.strip()):
+            return got.encode(), "got"
+        if "@" in got:
+            return dict(map(_named_score, got.split(","))), "got"
     return got, "got"
 
 
@@ -210,16 +214,6 @@ def _is_file(got: Any) -> bool:
         return False
     is_path = isinstance(got, (str, os.PathLike))
     return is_path and os.path.exists(got) and not os.path.isdir(got)
-
-
-def _read_file(path: str) -> bytes:
-    """Return the content of a file or a pipe, which may be compressed; an error names it."""
-    try:
-        return read_content(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-    except ValueError as error:
-        raise InputError(f"{error}", "got") from None
 
 
 def _named_score(text: str) -> tuple[str, str]:
@@ -367,9 +361,13 @@ class _Results:
         self.query_rows: dict[_Cutoff, list[_Row]] = {}
         self.mean_rows: dict[_Cutoff, list[_Row]] = {}
         self.other_measures: dict[str, None] = {}
-        rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
         try:
-            for row in rows:
+            if isinstance(content, bytes):
+                content = read_cells(content)
+            if isinstance(content, pa.Table):
+                content = content.to_pylist()
+            read = _rows_of_lines if isinstance(content, Iterator) else _rows_of_json
+            for row in read(content):
                 self._add(row)
         except ValueError as error:
             hint = "give JSON of values by query, or lines of a query and its value"
@@ -397,20 +395,18 @@ class _Results:
         means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
         if not means or any(self.query_rows):
             return {}
+        cutoffs: Iterable[_Cutoff] = means
         if k is not None:
-            means = {(k,): self._rows_at((k,), means)}
+            cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
-        for cutoff, rows in means.items():
-            self._refuse_runs(rows)
-            first = rows[0].value
-            for row in rows:
-                if _decimal(row.value) != _decimal(first):
-                    name = result_name("nDCG", *cutoff)
-                    both = f"{shown(first)} and {shown(row.value)}"
-                    raise InputError(
-                        f"has two values of {name}, {both}; give one of them", self.name
-                    )
+        for cutoff in cutoffs:
+            first, *others = [row.value for row in self._rows_at(cutoff, means)]
             scores[cutoff] = first
+            for value in others:
+                if _decimal(value) != _decimal(first):
+                    two = f"two values of {result_name('nDCG', *cutoff)}"
+                    both = f"{shown(first)} and {shown(value)}"
+                    raise InputError(f"has {two}, {both}; give one of them", self.name)
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
@@ -426,28 +422,28 @@ class _Results:
         elif k is None and len(self.query_rows) == 1:
             (cutoff,) = self.query_rows
         rows = self._rows_at(cutoff, self.query_rows)
-        self._refuse_runs(rows)
         return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
     def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG; the error says which others there are."""
-        if cutoff in known:
-            return known[cutoff]
-        names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
-        there = brief(names or self.other_measures, " and ") or "no value"
-        hint = ""
-        for (k,) in islice(known, 1):
-            hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
-        name = result_name("nDCG", *cutoff)
-        raise InputError(f"holds {there}, not {name}{hint}", self.name)
+        """Return the rows of an nDCG, which are of one run.
 
-    def _refuse_runs(self, rows: Sequence[_Row]) -> None:
-        runs = dict.fromkeys(row.run for row in rows)
+        Raises:
+            ValueError: there are none, or they are of several runs.
+        """
+        if cutoff not in known:
+            names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
+            there = brief(names or self.other_measures, " and ") or "no value"
+            hint = ""
+            for (k,) in islice(known, 1):
+                hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
+            name = result_name("nDCG", *cutoff)
+            raise InputError(f"holds {there}, not {name}{hint}", self.name)
+        rows = known[cutoff]
+        runs = dict.fromkeys(str(row.run) for row in rows)
         if len(runs) > 1:
-            several = brief(map(str, runs), " and ")
-            raise InputError(
-                f"holds the values of {several}; give those of one of these", self.name
-            )
+            problem = f"holds the values of {brief(runs, ' and ')}; give those of one of these"
+            raise InputError(problem, self.name)
+        return rows
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -487,16 +483,6 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 # Lines
 
 
-def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    cells = read_cells(content)
-    if isinstance(cells, Iterator):
-        yield from _rows_of_lines(cells)
-    elif isinstance(cells, pa.Table):
-        yield from _rows_of_json(cells.to_pylist())
-    else:
-        yield from _rows_of_json(cells)
-
-
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
@@ -504,26 +490,22 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     if any(_cutoff_of(row.measure) for row in logged):
         yield from logged
         return
-    header: list[str] | None = None
+    header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
-        if index == 0 and cells[0] == "":
+        has_value = _is_value(value)
+        is_of_all = any(name in words for name in ALL_QUERIES)
+        if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells
             continue
-        if header is None and not _is_value(value):
-            if any(name in words for name in ALL_QUERIES):
-                # such as the name of the run, in the output of trec_eval
-                continue
-            if index == 0:
-                header = cells
-                continue
-        if header is not None and len(cells) == len(header):
+        if is_of_all and not (header or has_value):
+            # such as the name of the run, in the output of trec_eval
+            continue
+        if len(cells) == len(header):
             yield from _rows_of_record(dict(zip(header, cells, strict=True)))
             continue
-        row = None
-        if header is None:
-            row = _row_of_words(words, value)
+        row = None if header else _row_of_words(words, value)
         if row is None:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield row
@@ -660,7 +642,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     measure = None
     for name in spelled(record, ("measure",)):
         measure = record[name]
-    if query_column is None and measure is not None:
-        # a measure and its mean
-        query = ALL_QUERIES[0]
+        if query_column is None:
+            # a measure and its mean
+            query = ALL_QUERIES[0]
     yield _Row(query, record[columns[0]], measure, run)
