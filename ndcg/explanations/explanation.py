@@ -317,11 +317,11 @@ class Explanation(Readable):
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
-        axes.set_xlabel(self.measure)
+        label = self.measure
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            line = f"line: your score, {self.got:g}; filled: the same to its digits"
-            axes.set_xlabel(f"{self.measure}; {line}")
+            label += f"; line: your score, {self.got:g}; filled: the same to its digits"
+        axes.set_xlabel(label)
         return figure
 
 
@@ -401,7 +401,7 @@ def explain(
     if got is not None:
         reported = Reported.read(got, cutoff)
         cutoff = reported.k
-    pair = None
+    pair: tuple[str, ...] = ()
     if between is not None:
         pair = _two_conventions(between)
     parsed = Options.of_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
@@ -419,7 +419,7 @@ def explain(
 def explained(
     scorer: "Scorer",
     reported: Reported | None,
-    pair: tuple[str, str] | None = None,
+    pair: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions.
@@ -428,7 +428,7 @@ def explained(
         ValueError: as `explain`, except for errors in its arguments.
     """
     scores, errors = _scores_of_conventions(scorer)
-    for name in pair or ():
+    for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
@@ -437,17 +437,17 @@ def explained(
     cause = None
     if reported is not None:
         explanation, cause = _with_answer(explanation, scorer, reported)
-    if pair is not None:
-        return _with_difference(explanation, scorer, pair)
-    start = scorer.options_of(first)
-    answer = explanation.answer
     slip = ""
-    if cause is not None:
+    if pair:
+        first, second = pair
+        end = scorer.options_of(second)
+    elif cause is not None:
         slip = cause.slip
         second = _with_a_slip(str(cause.combination))
         end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
-    elif answer is not None and answer.kind == "conventions":
+    elif explanation.answer is not None and explanation.answer.kind == "conventions":
         # the match that differs in the fewest choices
+        start = scorer.options_of(first)
         second = min(
             explanation.matches,
             key=lambda name: len(_differing(start, scorer.options_of(name))),
@@ -459,38 +459,24 @@ def explained(
     if second == first:
         return explanation
     try:
-        choices = scorer.choices(start, end, slip)
-    except ValueError:  # a mixture of their options has no score
-        return explanation
+        choices = scorer.choices(scorer.options_of(first), end, slip)
+    except ValueError as error:
+        # A mixture of their options has no score, such as ties by id among scores in 32 bits.
+        if not pair:
+            return explanation
+        both = f"some options of {first} with others of {second} have no score"
+        raise within(error, "between", both) from None
+    if pair and not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
     return replace(explanation, between=(first, second), choices=choices)
 
 
-def _with_difference(
-    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
-) -> Explanation:
-    """Return an explanation with the choices in which two conventions of the caller differ."""
-    first, second = pair
-    if first == second:
-        return explanation
-    try:
-        choices = scorer.choices(scorer.options_of(first), scorer.options_of(second))
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        both = f"some options of {first} with others of {second} have no score"
-        raise within(error, "between", both) from None
-    if not explanation.matches:
-        explanation = replace(explanation, signature=scorer.signature(second))
-    return replace(explanation, between=pair, choices=choices)
-
-
-def _two_conventions(between: Any) -> tuple[str, str]:
+def _two_conventions(between: Any) -> tuple[str, ...]:
     if not isinstance(between, (list, tuple)) or len(between) != 2:
         raise InputError(
             f"{mark('between')} must be the names of two conventions; got {shown(between)}"
         )
-    first, second = between
-    known = tuple(CONVENTIONS)
-    return choice("between", first, known), choice("between", second, known)
+    return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
 
 
 def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:

@@ -263,7 +263,11 @@ def _scored_choices(
                 ideals[ideal] = sums
         if not ideals:
             continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+        perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+        rankings = searched.read(perfect_options)
+        perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+        perfect &= rankings.counts()["retrieved"] == 0
         turned = sign(discounts(1, options.log_base, options.discount))
         for ties in orders:
             dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
@@ -279,7 +283,7 @@ def _scored_choices(
                 options_of_values = {**chosen, "ideal": ideal, "ties": ties}
                 for name in options_of_values.keys() - reading.matter:
                     del options_of_values[name]
-                yield _Scored(options_of_values, known, values, skipped, perfect)
+                yield _Scored(options_of_values, known, values, rankings.lacking(), perfect)
 
 
 def _sums_at(
@@ -301,15 +305,6 @@ def _sums_at(
                 known |= _sums_at(searched, chosen, measure, [cutoff])
         return known
     return dict(zip(cutoffs, sums, strict=True))
-
-
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones `compute` counts as perfect."""
-    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
 
 
 def _averaged(searched: Searched, scored: _Scored) -> Iterator[Setting]:
