@@ -447,8 +447,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     for fit in fits:
         for match in _matches_of(fit):
             # The same slips are named on the first convention only.
-            definition = match[1:] if match.slips else match
-            by_definition.setdefault(definition, match)
+            by_definition.setdefault(match[1:] if match.slips else match, match)
     matches = list(by_definition.values())
     fewest = min((len(match.slips) for match in matches), default=0)
     matches = [match for match in matches if len(match.slips) == fewest]
@@ -466,17 +465,17 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        usual = usual_options(convention)
         chosen = {
             **fit.definition.options,
             "zero_division": empty,
             "ties": order,
             "score_dtype": precision,
         }
+        usual = usual_options(convention)
         changed = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
                 changed.append((name, str(value)))
-        if all(option in SLIP_OF_OPTION for option in changed):
+        if SLIP_OF_OPTION.keys() >= set(changed):
             names = [SLIP_OF_OPTION[option] for option in changed]
             yield Match(convention, (*names, *slips), fit.factor)
