@@ -346,8 +346,8 @@ def tolerance_of(values: Floats) -> float:
 class Explained(NamedTuple):
     """How well some definition explains the first answers; the higher, the better."""
 
-    completely: bool = False
-    exactly: bool = False  # rather than to the decimals to which the function may round
+    completely: int = 0
+    exactly: int = 0  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
     # how many values other than 0 and 1, which many definitions share; 0 if these are few
     telling: int = 0
@@ -472,18 +472,18 @@ def _explained(first: Answers) -> Explained:
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
     expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
-    best = []
+    explained: list[list[int]] = []
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
         answers = first._replace(tolerance=tolerance)
         _, known, agree = compared(usual_definitions, answers, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
         if only_0_and_1 and tolerance > FLOAT32:
-            agreeing = np.zeros_like(agreeing)
+            agreeing[:] = 0
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
         many = complete | (agreeing >= max(half, LEAST_ANSWERS))
         columns = complete, exact, (-slips - scaled) * complete, agreeing * many
-        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return Explained(*max(best))
+        explained += np.stack(columns, axis=1).tolist()
+    return Explained(*max(explained))
