@@ -164,8 +164,8 @@ def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Se
     total = len(cutoffs) * sum(reading.choices for reading in readings)
     with progress(total, "Searching", " options") as bar:
         for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                yield from _averaged(searched, scored)
+            for settings in _scored_choices(searched, reading, cutoffs):
+                yield from settings
                 bar.update(1)
 
 
@@ -181,16 +181,6 @@ class _Reading(NamedTuple):
     def choices(self) -> int:
         """The number of choices of the options in the grid."""
         return math.prod(map(len, self.grid.values()))
-
-
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options that may change them, except those of the mean
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -241,11 +231,11 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
 
 def _scored_choices(
     searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on.
+) -> Iterator[Iterator[Setting]]:
+    """Yield the settings of each choice of the options that the values of queries depend on.
 
-    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG
-    does not depend on ties, so each is summed only once.
+    The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
+    DCG does not depend on ties, so each is summed only once.
     """
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     # The last of these options is `ties`, on which the ideal DCG does not depend.
@@ -283,7 +273,9 @@ def _scored_choices(
                 options_of_values = {**chosen, "ideal": ideal, "ties": ties}
                 for name in options_of_values.keys() - reading.matter:
                     del options_of_values[name]
-                yield _Scored(options_of_values, known, values, rankings.lacking(), perfect)
+                yield _averaged(
+                    searched, options_of_values, known, values, rankings.lacking(), perfect
+                )
 
 
 def _sums_at(
@@ -307,11 +299,20 @@ def _sums_at(
     return dict(zip(cutoffs, sums, strict=True))
 
 
-def _averaged(searched: Searched, scored: _Scored) -> Iterator[Setting]:
-    """Yield the settings that count empty and missing queries, but only one of those alike."""
-    empty = np.isnan(scored.values)
-    skipped = scored.skipped
-    skipped_are_empty = bool(empty[:, skipped].all())
+def _averaged(
+    searched: Searched,
+    chosen: Mapping[str, Any],
+    cutoffs: Sequence[int | None],
+    values: Floats,
+    skipped: Mask,
+    perfect: Mask,
+) -> Iterator[Setting]:
+    """Yield the settings that count empty and missing queries, but only one of those alike.
+
+    Empty queries have no value yet. `skipped` are those that `missing="skip"` skips, `perfect`
+    those that `zero_division="perfect_if_empty"` counts as 1.
+    """
+    empty = np.isnan(values)
     ways_of_missing = searched.values_of("missing")
     if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
@@ -319,40 +320,34 @@ def _averaged(searched: Searched, scored: _Scored) -> Iterator[Setting]:
         filled = empty
         if missing == "skip":
             filled = empty & ~skipped
-        some_filled = bool(filled.any())
         fillings = searched.values_of("zero_division")
-        if not some_filled:
+        if not filled.any():
             fillings = fillings[:1]
         for zero in fillings:
-            leaves_out_empty = isinstance(zero, float) and math.isnan(zero)
-            missing_matters = skipped.any() and not (skipped_are_empty and leaves_out_empty)
+            value_if_empty: Any = zero
+            if zero == PERFECT_IF_EMPTY:
+                value_if_empty = perfect.astype(np.float64)
+            averaged = np.where(empty, value_if_empty, values)
+            # Skipped queries may have no value in any case.
+            missing_matters = not np.isnan(averaged[:, skipped]).all()
             if not missing_matters and missing != ways_of_missing[0]:
                 # The first way has given the same.
                 continue
-            options = dict(scored.chosen)
-            if some_filled:
+            options = dict(chosen)
+            if filled.any():
                 options["zero_division"] = zero
             if missing_matters:
                 options["missing"] = missing
-            value_if_empty: Any = zero
-            if zero == PERFECT_IF_EMPTY:
-                value_if_empty = scored.perfect.astype(np.float64)
-            values = np.where(empty, value_if_empty, scored.values)
+            for name in options.keys() & searched.given.keys():
+                del options[name]
             if missing == "skip":
-                values[:, skipped] = np.nan
-            yield _setting(searched, options, scored.cutoffs, values)
-
-
-def _setting(
-    searched: Searched, options: Mapping[str, Any], cutoffs: Sequence[int | None], values: Floats
-) -> Setting:
-    chosen = {name: value for name, value in options.items() if name not in searched.given}
-    scores = searched.scores_of(values)
-    changes = np.full(len(scores), changes_of(chosen).min())
-    if not searched.evidence.cutoffs:
-        # Another cutoff than the one that was asked for is a change too.
-        changes += [cutoff != searched.k for cutoff in cutoffs]
-    return Setting(chosen, cutoffs, values, scores, changes)
+                averaged[:, skipped] = np.nan
+            scores = searched.scores_of(averaged)
+            changes = np.full(len(scores), changes_of(options).min())
+            if not searched.evidence.cutoffs:
+                # Another cutoff than the one that was asked for is a change too.
+                changes += [cutoff != searched.k for cutoff in cutoffs]
+            yield Setting(options, cutoffs, averaged, scores, changes)
 
 
 class Matches:
