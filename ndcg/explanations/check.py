@@ -177,8 +177,10 @@ class Check(Readable):
             return
         if self.is_doubtful:
             most = max(self.agreeing.values())
-            agree = f"with any convention, at most {most:,} of {self.answered:,} agree"
-            yield f"Nothing explains its answers: {agree}."
+            yield (
+                "Nothing explains its answers: "
+                f"with any convention, at most {most:,} of {self.answered:,} agree."
+            )
             yield from self._how_to_wrap()
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
@@ -189,8 +191,10 @@ class Check(Readable):
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
-            answered = f"{self.answered:,} of {self.cases:,}"
-            yield f"The function returned a score for only {answered} rankings."
+            yield (
+                "The function returned a score for only "
+                f"{self.answered:,} of {self.cases:,} rankings."
+            )
             if agreed:
                 yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
@@ -253,11 +257,10 @@ class Check(Readable):
             returned = number_text(example.value)
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
-        sums = f"{number_text(dcg)} / {number_text(example.ideal)}"
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
-            f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}; "
-            f"the function returns {returned}."
+            f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
+            f"{number_text(example.expected)}; the function returns {returned}."
         )
         yield arguments_text(example.query, self.form)
 
@@ -400,8 +403,11 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        hidden = f"which hides differences below {answers.tolerance:g}"
-        notes.insert(0, f"It rounds to {rounds}, {hidden}; ask for more cases.")
+        notes.insert(
+            0,
+            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            "ask for more cases.",
+        )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
         visible = _differ_visibly(answers.values[0], expected[nearest], answers.tolerance)
         visible &= differing
@@ -417,8 +423,9 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if call.form == "ids" and OF_A_SET not in asker.habits:
         as_sets = Asker(asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            on_order = "its answers depend on the order of that set"
-            notes.append(f"If the relevant ids are a set, {on_order}.")
+            notes.append(
+                "If the relevant ids are a set, its answers depend on the order of that set."
+            )
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
@@ -462,8 +469,10 @@ def _notes(asked: Asked) -> Iterator[str]:
             "with grades, it returns values above 1 or no score."
         )
     if form.is_batch:
-        several = "It takes several rankings at once"
-        yield f"{several}. It was called with ({call.text}) of two copies of each."
+        yield (
+            "It takes several rankings at once. "
+            f"It was called with ({call.text}) of two copies of each."
+        )
     elif call.order != tuple(range(len(call.order))):
         yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():

@@ -208,8 +208,7 @@ class Explanation(Readable):
                 yield from self._not_tried()
                 yield from self._nearest()
         if self.percent and self.got is not None:
-            percentage = f"{100 * self.got:g}% is {self.got:g}"
-            yield f"Your score was read as a percentage: {percentage}."
+            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         yield from self.notes
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
@@ -230,8 +229,10 @@ class Explanation(Readable):
         chance = f"chance alone gives {_count_text(answer.by_chance)}"
         if self.matches:
             fit = "fits" if len(self.matches) == 1 else "fit"
-            unknown = f"It cannot be told which convention gives {self.reported}"
-            yield f"{unknown}: {names} {fit}, {chance}."
+            yield (
+                f"It cannot be told which convention gives {self.reported}: "
+                f"{names} {fit}, {chance}."
+            )
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
@@ -240,8 +241,10 @@ class Explanation(Readable):
             yield from self._ways(answer, "would give")
         else:
             name, number = self._nearest_first()[0]
-            nearest = f"the nearest is {name}, {number_text(number)}"
-            yield f"No convention gives {self.reported}; {nearest}."
+            yield (
+                f"No convention gives {self.reported}; "
+                f"the nearest is {name}, {number_text(number)}."
+            )
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
@@ -261,25 +264,30 @@ class Explanation(Readable):
         """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            different = f"{answer.settings:,} of these have different values for some query"
-            yield f"{different}. {answer.decide}"
+            yield (
+                f"{answer.settings:,} of these have different values for some query. "
+                f"{answer.decide}"
+            )
         elif len(answer.fits) > 1:
-            same = "These give the same value for every query"
-            yield f"{same}, so the queries do not distinguish them."
+            yield (
+                "These give the same value for every query, so the queries do not distinguish them."
+            )
         others = len(self.combinations) + len(self.slips) - len(answer.fits)
         if others:
             fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            chance = f"of all, chance alone gives {_count_text(self.by_chance)}"
-            yield f"With more changes, {fit}; {chance}."
+            yield (
+                f"With more changes, {fit}; "
+                f"of all, chance alone gives {_count_text(self.by_chance)}."
+            )
 
     def _not_tried(self) -> Iterator[str]:
         for option, error in self.without_score.items():
             words = mark(*option.split("="), said=option)
-            sentence = f"Combinations with {words} have no score"
-            if error not in self.errors.values():
-                # else another sentence gives it as the reason
-                sentence += f": {marked(error)}"
-            yield f"{sentence}."
+            reason = f": {marked(error)}"
+            if error in self.errors.values():
+                # Another sentence gives it as the reason.
+                reason = ""
+            yield f"Combinations with {words} have no score{reason}."
 
     def _nearest(self) -> Iterator[str]:
         if self.nearest is None:
@@ -464,8 +472,9 @@ def explained(
         # A mixture of their options has no score, such as ties by id among scores in 32 bits.
         if not pair:
             return explanation
-        both = f"some options of {first} with others of {second} have no score"
-        raise within(error, "between", both) from None
+        raise within(
+            error, "between", f"some options of {first} with others of {second} have no score"
+        ) from None
     if pair and not explanation.matches:
         explanation = replace(explanation, signature=end.signature(**scorer.given))
     return replace(explanation, between=(first, second), choices=choices)

@@ -279,8 +279,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
-    parameters = _parameters(function) or []
-    keywords = tuple(parameter.name for parameter in parameters if _must_be_named(parameter))
+    keywords = tuple(
+        parameter.name for parameter in _parameters(function) or () if _must_be_named(parameter)
+    )
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
@@ -316,24 +317,31 @@ def accepted_arguments(
     if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = {parameter.kind for parameter in parameters}
+    kinds = [parameter.kind for parameter in parameters]
+    takes_any_number = inspect.Parameter.VAR_POSITIONAL in kinds
     cutoff = next(filter(_is_cutoff, parameters), None)
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
     for parameter in parameters:
-        is_positional = parameter.kind in _POSITIONAL and parameter != cutoff
+        is_positional = parameter in positional and parameter != cutoff
         if is_positional or _must_be_named(parameter):
             others.append(parameter)
     # Those that must be given come first.
     others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    # If all have a default, the first two are the ranking and the judgments.
+    needed = sum(parameter.default is parameter.empty for parameter in others)
+    needed = needed or min(2, len(others))
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
+        needed = 2
     names = [parameter.name for parameter in others]
-    needed = _needed(parameters, others)
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
+    if takes_any_number:
         names += ["", ""]
         needed = max(2, needed)
     needed_names = names[:needed]
     if cutoff is not None:
         position = parameters.index(cutoff)
-        if cutoff.kind in _POSITIONAL and position <= needed:
+        if cutoff in positional and position <= needed:
             yield needed_names, position
         else:
             yield needed_names, cutoff.name
@@ -347,25 +355,12 @@ def accepted_arguments(
         # The third argument may be the cutoff.
         yield needed_names, 2
         yield needed_names, None
-    elif inspect.Parameter.VAR_POSITIONAL in kinds:
+    elif takes_any_number:
         yield needed_names, 2
     elif inspect.Parameter.VAR_KEYWORD in kinds:
         yield needed_names, "k"
     else:
         yield needed_names, None
-
-
-def _needed(parameters: Sequence[inspect.Parameter], others: Sequence[inspect.Parameter]) -> int:
-    """Return how many arguments other than the cutoff, of which some have a default, are needed."""
-    needed = sum(parameter.default is parameter.empty for parameter in others)
-    if needed == 0:
-        # All have a default, so the first two are the ranking and the judgments.
-        needed = min(2, len(others))
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
-    if needed == 1 and len(positional) > 1 and positional[1] in others:
-        # such as y_score=None
-        needed = 2
-    return needed
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 import numpy as np
 
@@ -65,12 +66,12 @@ def in_common(
         agree_with = int(np.count_nonzero(having & ~differing))
         chance = _chance_of_as_many(differ_with, differ, differ_with + agree_with, differ + agree)
         if 2 * differ_with > differ and chance <= TELLING:
-            have = (
-                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}"
+            sentence = (
+                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
+                f"of the {agree:,} that agree, {agree_with:,} do."
             )
-            sentence = f"{have}; of the {agree:,} that agree, {agree_with:,} do."
             telling.append((chance, sentence))
-    telling.sort(key=lambda chance_and_sentence: chance_and_sentence[0])
+    telling.sort(key=itemgetter(0))
     for _, sentence in telling[:SHOWN_PROPERTIES]:
         yield sentence
 

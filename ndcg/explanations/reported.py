@@ -148,8 +148,10 @@ def _numbers_of_queries(values: Any, rankings: Rankings) -> list[_Number]:
     if isinstance(values, Mapping):
         values = _in_order_of_queries(values, rankings)
     if len(values) != rankings.queries:
-        problem = f"{len(values)} values for {rankings.queries} queries"
-        raise InputError(f"{problem}; give the value of each query", "got")
+        raise InputError(
+            f"{len(values)} values for {rankings.queries} queries; give the value of each query",
+            "got",
+        )
     return list(map(_value_of_query, values))
 
 
@@ -368,8 +370,9 @@ class _Results:
             for row in read(content):
                 self._add(row)
         except ValueError as error:
-            hint = "give JSON of values by query, or lines of a query and its value"
-            raise InputError(f"{error}; {hint}", name) from None
+            raise InputError(
+                f"{error}; give JSON of values by query, or lines of a query and its value", name
+            ) from None
 
     def _add(self, row: _Row) -> None:
         cutoff = _cutoff_of(row.measure)
@@ -402,9 +405,11 @@ class _Results:
             scores[cutoff] = first
             for value in others:
                 if _decimal(value) != _decimal(first):
-                    two = f"two values of {result_name('nDCG', *cutoff)}"
-                    both = f"{shown(first)} and {shown(value)}"
-                    raise InputError(f"has {two}, {both}; give one of them", self.name)
+                    raise InputError(
+                        f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
+                        f"{shown(value)}; give one of them",
+                        self.name,
+                    )
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
@@ -439,8 +444,9 @@ class _Results:
         rows = known[cutoff]
         runs = dict.fromkeys(str(row.run) for row in rows)
         if len(runs) > 1:
-            problem = f"holds the values of {brief(runs, ' and ')}; give those of one of these"
-            raise InputError(problem, self.name)
+            raise InputError(
+                f"holds the values of {brief(runs, ' and ')}; give those of one of these", self.name
+            )
         return rows
 
 
@@ -471,8 +477,11 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
         elif row.query not in by_query:
             by_query[row.query] = value
         elif repr(by_query[row.query]) != repr(value):
-            both = f"{shown(by_query[row.query])} and {shown(value)}"
-            raise InputError(f"query {shown(row.query)} has two values, {both}", name)
+            raise InputError(
+                f"query {shown(row.query)} has two values, {shown(by_query[row.query])} and "
+                f"{shown(value)}",
+                name,
+            )
     if by_query and alone:
         raise InputError("some values have a query, others none; give each of them its query", name)
     return by_query or alone
