@@ -282,8 +282,17 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        screened = [(definitions()[row], float(factors[row])) for row in rows]
-        fits = list(_fits(screened, answers))
+        fits = []
+        # Definitions with the same values explain the same.
+        fits_by_values: dict[bytes, Fit | None] = {}
+        for row in rows:
+            definition, factor = definitions()[row], float(factors[row])
+            values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+            if values not in fits_by_values:
+                fits_by_values[values] = _fit(definition, factor, answers)
+            fit = fits_by_values[values]
+            if fit is not None:
+                fits.append(fit._replace(definition=definition))
         if fits:
             unordered = min(fit.unordered for fit in fits)
             return _named([fit for fit in fits if fit.unordered == unordered]), unordered
@@ -343,18 +352,6 @@ def compared(
     known = np.isfinite(expected) & first.plain
     agree = known & (np.abs(values - factors[:, None] * expected) <= first.tolerance)
     return factors, known, agree
-
-
-def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
-    """Yield the definitions that explain answers; those with the same values explain the same."""
-    known: dict[bytes, Fit | None] = {}
-    for definition, factor in screened:
-        values = (factor * definition.scores(answers.queries)).round(9).tobytes()
-        if values not in known:
-            known[values] = _fit(definition, factor, answers)
-        fit = known[values]
-        if fit is not None:
-            yield fit._replace(definition=definition)
 
 
 def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
@@ -201,12 +201,23 @@ class Explanation(Readable):
         return list(map(Message, self._sentences()))
 
     def _sentences(self) -> Iterator[str]:
-        answer = self.answer
-        if answer is not None:
-            yield from self._conclusion(answer)
-            if not self.matches:
-                yield from self._not_tried()
-                yield from self._nearest()
+        if self.answer is not None:
+            yield from self._conclusion(self.answer)
+        for option, error in self.without_score.items():
+            words = mark(*option.split("="), said=option)
+            reason = f": {marked(error)}"
+            if error in self.errors.values():
+                # Another sentence gives it as the reason.
+                reason = ""
+            yield f"Combinations with {words} have no score{reason}."
+        if self.nearest is not None:
+            count = len(self.disagreeing)
+            queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            if count > SHOWN_CAUSES:
+                queries += ", …"
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+        yield from self.in_common
         if self.percent and self.got is not None:
             yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         yield from self.notes
@@ -279,26 +290,6 @@ class Explanation(Readable):
                 f"With more changes, {fit}; "
                 f"of all, chance alone gives {_count_text(self.by_chance)}."
             )
-
-    def _not_tried(self) -> Iterator[str]:
-        for option, error in self.without_score.items():
-            words = mark(*option.split("="), said=option)
-            reason = f": {marked(error)}"
-            if error in self.errors.values():
-                # Another sentence gives it as the reason.
-                reason = ""
-            yield f"Combinations with {words} have no score{reason}."
-
-    def _nearest(self) -> Iterator[str]:
-        if self.nearest is None:
-            return
-        count = len(self.disagreeing)
-        queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-        if count > SHOWN_CAUSES:
-            queries += ", …"
-        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-        yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
-        yield from self.in_common
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions that match first, the others by distance from the reported score.
@@ -704,8 +695,18 @@ def _with_causes(
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
     )
-    if not causes:
-        return _with_nearest(explanation, matches, scorer.rankings), None
+    nearest = matches.nearest
+    if nearest is not None and not causes:
+        differing = ~matches.agreeing
+        properties = properties_of(scorer.rankings, nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(nearest))
+        disagreeing = tuple(compress(scorer.rankings.names(), differing))
+        explanation = replace(
+            explanation,
+            nearest=nearest,
+            disagreeing=disagreeing,
+            in_common=tuple(map(Message, common)),
+        )
     if answer.kind == "unknown":
         return explanation, None
     first = causes[0]
@@ -760,20 +761,3 @@ def _what_would_decide(evidence: Evidence) -> str:
     if len(evidence.scores) > 1:
         return "More digits, or the value of each query, would decide."
     return "The score at a second cutoff, more digits, or the value of each query would decide."
-
-
-def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
-    """Return an explanation with the combination that gives most of the values of queries."""
-    nearest = matches.nearest
-    if nearest is None:
-        return explanation
-    differing = ~matches.agreeing
-    properties = properties_of(rankings, nearest.options["k"])
-    common = in_common(properties, differing, "queries", marked(nearest))
-    names = rankings.names()
-    return replace(
-        explanation,
-        nearest=nearest,
-        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-        in_common=tuple(map(Message, common)),
-    )

@@ -125,7 +125,16 @@ class Reported(NamedTuple):
         by_query = self.values is not None
         numbers = self._scores
         if by_query:
-            numbers = _numbers_of_queries(self.values, rankings)
+            values = self.values
+            if isinstance(values, Mapping):
+                values = _in_order_of_queries(values, rankings)
+            if len(values) != rankings.queries:
+                raise InputError(
+                    f"{len(values)} values for {rankings.queries} queries; "
+                    "give the value of each query",
+                    "got",
+                )
+            numbers = list(map(_value_of_query, values))
         half_unit = np.array([number.half_unit for number in numbers])
         loss = np.array([number.loss for number in numbers])
         if by_query:
@@ -141,18 +150,6 @@ class Reported(NamedTuple):
             cutoffs=list(chain.from_iterable(self.given)),
             by_query=by_query,
         )
-
-
-def _numbers_of_queries(values: Any, rankings: Rankings) -> list[_Number]:
-    """Return the values of queries in their order."""
-    if isinstance(values, Mapping):
-        values = _in_order_of_queries(values, rankings)
-    if len(values) != rankings.queries:
-        raise InputError(
-            f"{len(values)} values for {rankings.queries} queries; give the value of each query",
-            "got",
-        )
-    return list(map(_value_of_query, values))
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -493,7 +490,12 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = _rows_of_log(lines)
+    # the means in the log of BEIR, in lines such as INFO - NDCG@10: 0.3146
+    logged = []
+    for line in lines:
+        name, value = ["", "", *line.text.split()][-2:]
+        if name.endswith(":"):
+            logged.append(_Row(ALL_QUERIES[0], value, name[:-1]))
     if any(_cutoff_of(row.measure) for row in logged):
         yield from logged
         return
@@ -516,16 +518,6 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
         if row is None:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
         yield row
-
-
-def _rows_of_log(lines: Iterable[Line]) -> list[_Row]:
-    """Return the means in the log of BEIR, with lines such as INFO - NDCG@10: 0.3146."""
-    rows = []
-    for line in lines:
-        name, value = ["", "", *line.text.split()][-2:]
-        if name.endswith(":"):
-            rows.append(_Row(ALL_QUERIES[0], value, name[:-1]))
-    return rows
 
 
 def _row_of_words(words: list[str], value: str) -> _Row | None:

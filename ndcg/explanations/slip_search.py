@@ -92,25 +92,22 @@ class SlipSearch:
             for convention in TRIED_ON:
                 for zero, values in self._values(slip, convention, discount):
                     without_slip = usual[convention].get(zero)
-                    if without_slip is not None and hash_of(values) == hash_of(without_slip):
+                    hashed = hash_of(values)
+                    if without_slip is not None and hashed == hash_of(without_slip):
                         continue  # the slip changes nothing
                     changed: dict[str, Any] = dict(discount)
                     if zero is not None:
                         changed["zero_division"] = zero
-                    combination = Combination(convention, changed, math.nan)
-                    causes += self._matching_values(slip, combination, values)
+                    scores = self.searched.scores_of(values)
+                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
+                    matches = bool(self.searched.matching(values, scores).all())
+                    if matches or self.as_given.matching(values, scores).all():
+                        combination = Combination(convention, changed, math.nan)
+                        causes.append(
+                            PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                        )
             if causes:
                 yield min(causes, key=lambda cause: cause.changes)
-
-    def _matching_values(
-        self, slip: Slip, combination: Combination, values: Floats
-    ) -> Iterator[PossibleCause]:
-        """Yield a slip on some options if its values match the evidence."""
-        scores = self.searched.scores_of(values)
-        self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
-        matches = bool(self.searched.matching(values, scores).all())
-        if matches or self.as_given.matching(values, scores).all():
-            yield PossibleCause(combination, hash_of(values), slip.name, as_given=not matches)
 
     def _values(
         self, slip: Slip, convention: str, discount: Mapping[str, str]

@@ -34,11 +34,6 @@ def _places_in_truth(query: Query) -> Query:
     return query._replace(run=in_order(documents))
 
 
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**dict.fromkeys([*query.run, *query.qrels], below), **query.run})
-
-
 def _another(document: Any) -> Any:
     """Return an id of the same kind that no document has."""
     if isinstance(document, str):
@@ -63,11 +58,6 @@ def _without_negative(query: Query) -> Query:
             run.pop(document, None)
             del qrels[document]
     return query._replace(run=run, qrels=qrels)
-
-
-def _counted_twice(query: Query) -> Mapping[Any, float]:
-    copies = {_another(document): relevance for document, relevance in query.qrels.items()}
-    return {**query.qrels, **copies}
 
 
 def _top(query: Query) -> list[Any]:
@@ -369,7 +359,14 @@ SLIPS = (
     Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term((_with_last,)),
+        both=_with(
+            run=lambda query: {
+                **dict.fromkeys(
+                    [*query.run, *query.qrels], min(query.run.values(), default=0.0) - 1
+                ),
+                **query.run,
+            }
+        ),
     ),
     Slip(
         "ideal in the order of the run",
@@ -387,7 +384,12 @@ SLIPS = (
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with(qrels=_counted_twice),
+        ideal=_with(
+            qrels=lambda query: {
+                **query.qrels,
+                **dict(zip(map(_another, query.qrels), query.qrels.values(), strict=True)),
+            }
+        ),
     ),
     Slip(
         "DCG one rank too deep",
