@@ -361,9 +361,7 @@ SLIPS = (
         "Judged documents that were not retrieved take ranks at the end of the list.",
         both=_with(
             run=lambda query: {
-                **dict.fromkeys(
-                    [*query.run, *query.qrels], min(query.run.values(), default=0.0) - 1
-                ),
+                **dict.fromkeys([*query.run, *query.qrels], min(query.run.values(), default=0) - 1),
                 **query.run,
             }
         ),
