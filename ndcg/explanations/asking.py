@@ -28,7 +28,7 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
 # Rankings that tell the form and rule out most definitions; more if few of these are answered.
 FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
-LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+LEAST_ANSWERS = 6  # of these, and for every kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
 

@@ -49,7 +49,7 @@ class Example(NamedTuple):
         value: the score that the function returns.
         expected: the score by the convention.
         ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not
+        rows: of every document its id, score (None if not retrieved), relevance (None if not
             judged), gain, discount, and the product of the last two.
     """
 
@@ -73,7 +73,7 @@ class Check(Readable):
         answered: the number of these for which it returned a score, or nan or None for no score.
         matches: the definitions with which all answers agree: conventions; or else slips on
             conventions, the one that was reported most often first.
-        agreeing: the number of answers that agree with each convention.
+        agreeing: the number of answers that agree with a convention, by its name.
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ, if
             one is near.
@@ -116,7 +116,11 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        return tuple(name for name, *changes in self.matches if changes == [(), 1])
+        names = []
+        for match in self.matches:
+            if match == Match(match.convention):
+                names.append(match.convention)
+        return tuple(names)
 
     @property
     def nearest(self) -> str:
@@ -585,7 +589,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
         relevance = query.qrels.get(document)
         gain = product = 0.0
         if relevance is not None:
-            # The DCG is the sum over documents of the DCG of each alone.
+            # The DCG is the sum of the DCGs of single documents.
             judgment = {document: relevance}
             product = score(query._replace(qrels=judgment), "DCG")
             gain = score(Query({document: 1}, judgment, 1), "CG")

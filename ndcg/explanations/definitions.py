@@ -79,7 +79,7 @@ class Definition(NamedTuple):
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
     def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
-        """Return the value of each query, nan if its ideal DCG is 0.
+        """Return the value of every query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
         """
@@ -163,7 +163,7 @@ ORDERS = {
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in each order that may change its score.
+    """Return a ranking with its tied documents in every order that may change its score.
 
     There are none if there would be too many.
 
@@ -203,7 +203,7 @@ ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
 
 
-# The slip of each precision of scores, by the name that it has in an option or here
+# The slip of every precision of scores, by the name that it has in an option or here
 PRECISIONS = {
     "given": NO_SLIP,
     "float32": IN_32_BITS,
@@ -244,7 +244,7 @@ OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min
 
 @cache
 def usual_definitions() -> list[Definition]:
-    """Return combinations of options, and each slip on the options of each convention."""
+    """Return combinations of options, and every slip on the options of every convention."""
     definitions = list(map(Definition, GRID))
     for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
         definitions.append(Definition(options, (slip,)))
@@ -253,7 +253,7 @@ def usual_definitions() -> list[Definition]:
 
 @cache
 def rare_definitions() -> list[Definition]:
-    """Return each slip on one change of a convention, and two slips at once."""
+    """Return every slip on one change of a convention, and two slips at once."""
     definitions = []
     for options in GRID:
         if changes_of(options).min() == 1:
@@ -301,7 +301,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of each query by each definition.
+    """Return the value of every query by every definition.
 
     It is nan if ties decide it, or if nothing is relevant to the query.
     """
@@ -338,7 +338,7 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, one in each row; scaled ones may differ by a factor.
+    """Compare answers with definitions, a row a definition; scaled ones may differ by a factor.
 
     Returns:
         The factors, which of the values are known and have an answer without ties, and which of
@@ -389,7 +389,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
                 choices.append((empty.value, order, precision))
     if choices:
         return Fit(definition, factor, choices)
-    # No fixed order explains the answers, but each may have an order of its own.
+    # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
@@ -411,13 +411,13 @@ def _has_some_order(
     precision: str,
     empty: Empty,
 ) -> bool:
-    """Return whether each answer is the value of its ranking with tied documents in some order."""
+    """Return whether every answer is the value of its ranking with tied documents in some order."""
     rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
     all_numbers = np.flatnonzero(rows).tolist()
     # Most definitions fail on the first ones.
     for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
         queries: list[Query] = []
-        ranking: list[int] = []  # the number of the ranking of each query
+        ranking: list[int] = []  # the number of the ranking of every query
         for number in numbers:
             arrangements = _arrangements(rounded[number])
             queries += arrangements
@@ -428,7 +428,7 @@ def _has_some_order(
         values = answers.values[:, ranking]
         agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
         for agrees in agree:
-            # how many orders of each ranking agree
+            # how many orders of every ranking agree
             counts = np.bincount(ranking, agrees)
             if not counts[ranking].all():
                 return False

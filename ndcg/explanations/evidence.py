@@ -21,7 +21,7 @@ UNLIKELY = 0.04  # the most settings by chance with which one is named as the ca
 class Evidence(NamedTuple):
     """Reported scores, or the reported values of all queries."""
 
-    scores: Floats  # the mean at each cutoff, or the value of each query; nan for one without
+    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
     tolerance: Floats  # of a match: half a unit of the last digit, and what 32 bits lose
     exact: Floats  # half a unit of the last digit
     cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if that of one is unknown
@@ -49,7 +49,7 @@ class Evidence(NamedTuple):
 
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at each cutoff over the queries that have a value."""
+    """Return the mean at every cutoff over the queries that have a value."""
     if weight is None:
         weight = np.ones(values.shape[1])
     has_value = ~np.isnan(values)
@@ -65,7 +65,7 @@ class Tried:
         self._changes: list[NDArray[np.int64]] = []
 
     def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for each reported one, and their changes."""
+        """Add settings: their scores, with a column for every reported one, and their changes."""
         has_score = ~np.isnan(scores).any(axis=1)
         self._scores.append(scores[has_score])
         self._changes.append(changes[has_score])

@@ -598,7 +598,7 @@ class Scorer:
         return tuple(choices)
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them; each reading is done once."""
+        """Return the rankings as some options read them, which is done once."""
         key = tuple(options.reading.values())
         if key not in self._read:
             self._read[key] = read(**self.inputs.rankings, **options.reading)

@@ -52,7 +52,7 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
 def random_rankings(
     numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
 ) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number.
+    """Return small random rankings that arguments can show, one for every number.
 
     The number determines its kind.
 
@@ -75,7 +75,7 @@ def is_plain(number: int) -> bool:
 
 @lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
-    """Return random rankings, which keep their scores by each definition for the next function."""
+    """Return random rankings, which keep their scores by every definition for the next function."""
     return Queries(random_rankings(numbers, k, shows, seed))
 
 

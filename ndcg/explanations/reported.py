@@ -53,13 +53,13 @@ class Reported(NamedTuple):
     """Scores that somebody reported."""
 
     given: Mapping[_Cutoff, Any]  # the scores as they were given
-    values: Any  # the value of each query, in order or by id; None if scores were reported
+    values: Any  # the value of every query, in order or by id; None if scores were reported
     k: int | None
     highest: float = 1  # a score above it is a percentage
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read a score, scores by name, or the value of every query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
@@ -354,7 +354,7 @@ class _Results:
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
         self.name = name
-        # The rows of each nDCG, by its cutoff; by () for rows without a measure.
+        # The rows of every nDCG, by its cutoff; by () for rows without a measure.
         self.query_rows: dict[_Cutoff, list[_Row]] = {}
         self.mean_rows: dict[_Cutoff, list[_Row]] = {}
         self.other_measures: dict[str, None] = {}
@@ -618,7 +618,7 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
+    """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
     for name in record:

@@ -1,7 +1,7 @@
 """Search for combinations of options that give reported scores, for papers with their own code.
 
 Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are
-summed once for each choice that they depend on, at all cutoffs together. Options that change only
+summed once for every choice that they depend on, at all cutoffs together. Options that change only
 the mean are applied to the values of the queries.
 """
 
@@ -52,7 +52,7 @@ class Searched(NamedTuple):
     read: Callable[[Options], Rankings]  # returns the rankings under some options
     given: Mapping[str, Any]  # the options that are known
     k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
+    weight: Floats | None  # the weight of every query
     evidence: Evidence  # the reported scores; a setting must match all of them
 
     @property
@@ -71,9 +71,9 @@ class Searched(NamedTuple):
         return VALUES[name]
 
     def scores_of(self, values: Floats) -> Floats:
-        """Return the means to compare with the evidence, from values of queries at each cutoff.
+        """Return the means to compare with the evidence, from values of queries at every cutoff.
 
-        There is a row for each setting and a column for each mean, none for values of queries.
+        There is a row for every setting and a column for every mean, none for values of queries.
         """
         if self.evidence.by_query:
             return np.empty((len(values), 0))
@@ -141,8 +141,8 @@ class Setting(NamedTuple):
     """Options, and the values of queries under them at one or several cutoffs."""
 
     chosen: dict[str, Any]  # the options that may change a value
-    cutoffs: Sequence[int | None]  # the cutoff of each row of values
-    values: Floats  # of each query at each cutoff; nan for a query that does not count
+    cutoffs: Sequence[int | None]  # the cutoff of every row of values
+    values: Floats  # of every query at every cutoff; nan for a query that does not count
     scores: Floats  # the means to compare with the evidence
     changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
 
@@ -184,7 +184,7 @@ class _Reading(NamedTuple):
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option that has none."""
+    """Return the distinct readings of the rankings, and the errors of options that have none."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
@@ -232,10 +232,10 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
 def _scored_choices(
     searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
 ) -> Iterator[Iterator[Setting]]:
-    """Yield the settings of each choice of the options that the values of queries depend on.
+    """Yield the settings of every choice of the options that the values of queries depend on.
 
     The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
-    DCG does not depend on ties, so each is summed only once.
+    DCG does not depend on ties, so both are summed only once.
     """
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     # The last of these options is `ties`, on which the ideal DCG does not depend.
@@ -281,7 +281,7 @@ def _scored_choices(
 def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query, at each cutoff that has one."""
+    """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
     if not cutoffs:
         return {}
     names = [result_name(measure, cutoff) for cutoff in cutoffs]
@@ -415,7 +415,7 @@ def usual_options(convention: str) -> dict[str, Any]:
 
 @cache
 def _differing(name: str, value: str) -> NDArray[np.int64]:
-    """Return for each convention 1 if an option has another value there, else 0."""
+    """Return for every convention 1 if an option has another value there, else 0."""
     # Text is equal for nan too.
     differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
     return np.array(differs, np.int64)

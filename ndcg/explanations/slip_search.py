@@ -55,7 +55,7 @@ class SlipSearch:
             and have_ids(inputs)
             and searched.given.get("ignore_index") is None
         )
-        self.queries: list[Queries] = []  # at each cutoff
+        self.queries: list[Queries] = []  # at every cutoff
         if len(rankings.relevance) > MOST_DOCUMENTS:
             return
         for k in searched.cutoffs:
@@ -112,7 +112,7 @@ class SlipSearch:
     def _values(
         self, slip: Slip, convention: str, discount: Mapping[str, str]
     ) -> Iterator[tuple[float | None, Floats]]:
-        """Yield the values of queries at each cutoff, for each number for empty queries.
+        """Yield the values of queries at every cutoff, for every number for empty queries.
 
         The number is None if it is the convention's, or none is empty.
         """

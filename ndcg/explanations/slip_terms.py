@@ -27,8 +27,8 @@ Documents = Mapping[Any, float]
 class Query(NamedTuple):
     """The input of a function that computes nDCG: one query."""
 
-    run: Documents  # the score of each retrieved document
-    qrels: Documents  # the relevance of each judged document
+    run: Documents  # the score of every retrieved document
+    qrels: Documents  # the relevance of every judged document
     k: int | None  # the cutoff; None for the whole list
     # whether the query is missing from the run, rather than having no documents there
     missing: bool = False
@@ -41,7 +41,7 @@ class Query(NamedTuple):
 
 
 Change = Callable[[Query], Query]
-REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, an array a definition
 
 
 class Term(NamedTuple):
@@ -105,7 +105,7 @@ class Slip(NamedTuple):
         )
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, with this slip."""
+        """Return the value of every query by options of `compute`, with this slip."""
         if not self.has_own_sums:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
@@ -131,7 +131,7 @@ NO_SLIP = Slip("", "")
 
 
 class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once.
+    """Queries that are scored by many definitions: changed once by a change, and read once.
 
     >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
     >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
@@ -160,7 +160,7 @@ class Queries:
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
     ) -> Floats:
-        """Return the value of each query, by its cutoff; nan if it is excluded from the mean."""
+        """Return the value of every query, by its cutoff; nan if it is excluded from the mean."""
         options = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
         # A list of gains cannot be a key.
@@ -175,7 +175,7 @@ class Queries:
     def _scored(
         self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
     ) -> Floats:
-        """Return the value of each query after changes, by options."""
+        """Return the value of every query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
@@ -239,7 +239,7 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    """Return the documents of each query that have a value; those without were not retrieved."""
+    """Return the documents of every query that have a value; those without were not retrieved."""
     rows: Iterable[tuple[Any, Any, float]]
     if isinstance(side, ById):
         names = list(side.queries)
