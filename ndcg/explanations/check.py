@@ -174,7 +174,6 @@ class Check(Readable):
         return [*self._verdict(), *self._difference(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield from self._how_to_wrap()
@@ -214,11 +213,9 @@ class Check(Readable):
             )
 
     def _count(self, convention: str) -> str:
-        """Return in words how many rankings agree with a convention."""
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
-        """Yield in words how the function was called, and how to call it in another way."""
         yield "It probably takes other arguments than those that it was called with, in any order:"
         for arguments in self.called:
             yield f"  ({arguments})"
@@ -226,7 +223,6 @@ class Check(Readable):
         yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
-        """Yield in words the slips and the factor of the function."""
         conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
             if match.convention not in self._agreed:
@@ -383,7 +379,6 @@ def _fewest_slips(result: Check) -> float:
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
-    """Compare answers with every definition."""
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
@@ -578,7 +573,6 @@ def _without(query: Query, document: Any, *sides: str) -> Query:
 
 
 def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
-    """Return a ranking with its sums by a convention."""
 
     def score(query: Query, measure: str) -> float:
         return float(Queries([query]).scores(options, measure)[0])

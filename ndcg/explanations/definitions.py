@@ -28,7 +28,6 @@ BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
 
 def _factors() -> dict[float, str]:
-    """Return what a factor of all scores shows."""
     factors = {100.0: "The scores are percentages."}
     for dcg, ideal in permutations(BASES, 2):
         bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"

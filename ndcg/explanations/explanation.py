@@ -44,11 +44,11 @@ from .evidence import UNLIKELY, Evidence
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import (
-    Matches,
     PossibleCause,
     Searched,
     Setting,
     matching_conventions,
+    search,
     settings_to_try,
 )
 from .slip_search import SlipSearch
@@ -228,7 +228,6 @@ class Explanation(Readable):
             yield f"No score under {enumerated(names)}: {marked(error)}."
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
-        """Yield sentences on the conventions, options or slips that give the score."""
         names = enumerated([fit.definition for fit in answer.fits])
         if answer.kind == "conventions":
             yield f"{self.subject} {names}."
@@ -261,7 +260,6 @@ class Explanation(Readable):
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
 
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
-        """Yield a sentence for each of the first definitions that give the score."""
         what = self.reported
         for fit in answer.fits[:SHOWN_CAUSES]:
             if fit.slip:
@@ -272,7 +270,6 @@ class Explanation(Readable):
             what = "it"
 
     def _certainty(self, answer: Verdict) -> Iterator[str]:
-        """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
             yield (
@@ -606,7 +603,6 @@ class Scorer:
 
 
 def _differing(before: Options, after: Options) -> list[str]:
-    """Return the names of the choices in which two conventions differ."""
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
@@ -665,7 +661,7 @@ def _with_causes(
 ) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
     settings, without_score = scorer.settings(searched)
-    matches = Matches(searched, settings)
+    matches = search(searched, settings)
     evidence = searched.evidence
     as_given = reported.as_given()
     slip_search = SlipSearch(

@@ -350,62 +350,56 @@ def _averaged(
             yield Setting(options, cutoffs, averaged, scores, changes)
 
 
-class Matches:
-    """The combinations that match, and the scores of all that were tried.
+class Matches(NamedTuple):
+    """The combinations that match, and the scores of all that were tried."""
 
-    Attributes:
-        causes: the combinations that match, those with the fewest changes first.
-        tried: the scores of all combinations.
-        nearest: the combination that gives most of the reported values of queries.
-        agreeing: these queries.
-    """
+    causes: list[PossibleCause]  # those with the fewest changes first
+    tried: Tried
+    nearest: Combination | None  # gives most of the reported values of queries, if there are some
+    agreeing: Mask  # the queries that agree with it
 
-    def __init__(self, searched: Searched, settings: Iterable[Setting]) -> None:
-        self._searched = searched
-        self.causes: list[PossibleCause] = []
-        self.tried = Tried()
-        self.nearest: Combination | None = None
-        self.agreeing: Mask = np.zeros(0, bool)
-        for setting in settings:
-            self._add(setting)
-        order = list(CONVENTIONS)
-        self.causes.sort(
-            key=lambda cause: (cause.changes, order.index(cause.combination.convention))
-        )
 
-    def _add(self, setting: Setting) -> None:
-        """Compare the values of queries or their means with the evidence."""
-        evidence = self._searched.evidence
+def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
+    """Compare the values of queries under settings, or their means, with the evidence."""
+    evidence = searched.evidence
+    causes = []
+    tried = Tried()
+    nearest = None
+    agreeing: Mask = np.zeros(0, bool)
+    for setting in settings:
         values = setting.values
-        self.tried.add(setting.scores, setting.changes)
+        tried.add(setting.scores, setting.changes)
         if evidence.by_query:
             near = evidence.near(values)
             row = int(near.sum(axis=1).argmax())
-            if self.nearest is None or near[row].sum() > self.agreeing.sum():
-                self.agreeing = near[row]
-                self.nearest = self._combination(setting, row, values[[row]])
-        for row in np.flatnonzero(self._searched.matching(values, setting.scores)).tolist():
-            # With cutoffs of the scores, one setting has a row for each of them.
+            if nearest is None or near[row].sum() > agreeing.sum():
+                agreeing = near[row]
+                nearest = _combination(searched, setting, row, values[[row]])
+        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+            # With cutoffs of the scores, one setting has a row for all of them.
             matching_values = values if evidence.cutoffs else values[[row]]
-            combination = self._combination(setting, row, matching_values)
-            self.causes.append(PossibleCause(combination, hash_of(matching_values)))
+            combination = _combination(searched, setting, row, matching_values)
+            causes.append(PossibleCause(combination, hash_of(matching_values)))
+    order = list(CONVENTIONS)
+    causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
+    return Matches(causes, tried, nearest, agreeing)
 
-    def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
-        """Return a combination as changes of the convention that differs in the fewest options."""
-        searched = self._searched
-        convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
-        usual = usual_options(convention)
-        changed: dict[str, Any] = {}
-        for name, value in setting.chosen.items():
-            if repr(value) != repr(usual[name]):
-                changed[name] = value
-        k: Any = searched.evidence.cutoffs
-        if len(k) <= 1:
-            k = setting.cutoffs[row]
-            if k not in searched.cutoffs:
-                changed["k"] = k
-        score = float(means_of(values, searched.weight)[0])
-        return Combination(convention, changed, score, {**searched.given, "k": k})
+
+def _combination(searched: Searched, setting: Setting, row: int, values: Floats) -> Combination:
+    """Return a combination as changes of the convention that differs in the fewest options."""
+    convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
+    usual = usual_options(convention)
+    changed: dict[str, Any] = {}
+    for name, value in setting.chosen.items():
+        if repr(value) != repr(usual[name]):
+            changed[name] = value
+    k: Any = searched.evidence.cutoffs
+    if len(k) <= 1:
+        k = setting.cutoffs[row]
+        if k not in searched.cutoffs:
+            changed["k"] = k
+    score = float(means_of(values, searched.weight)[0])
+    return Combination(convention, changed, score, {**searched.given, "k": k})
 
 
 def usual_options(convention: str) -> dict[str, Any]:

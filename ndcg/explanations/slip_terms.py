@@ -175,7 +175,6 @@ class Queries:
     def _scored(
         self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
     ) -> Floats:
-        """Return the value of every query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:

@@ -106,7 +106,6 @@ def _zero_if(
 def _by_option(
     name: str, meaning: str, reports: tuple[int, str] = (0, ""), **options: str | float
 ) -> Slip:
-    """Return a slip that options of `compute` make."""
     return Slip(name, meaning, reports, both=Term(options=options))
 
 
