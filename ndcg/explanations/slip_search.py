@@ -82,58 +82,53 @@ class SlipSearch:
                 causes += self._matching({"discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, discount: Mapping[str, str]) -> Iterator[PossibleCause]:
-        """Yield the slips that give the scores, each on the convention that needs least changes."""
-        usual = {
-            convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
-        }
+    def _matching(self, discount: Mapping[str, Any]) -> Iterator[PossibleCause]:
+        """Yield the slips that give the scores, on the convention that needs least changes."""
+        usual = {}
+        for combination, values in self._values(NO_SLIP, discount):
+            usual[repr(combination)] = hash_of(values)
         for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
-            causes: list[PossibleCause] = []
-            for convention in TRIED_ON:
-                for zero, values in self._values(slip, convention, discount):
-                    without_slip = usual[convention].get(zero)
-                    hashed = hash_of(values)
-                    if without_slip is not None and hashed == hash_of(without_slip):
-                        continue  # the slip changes nothing
-                    changed: dict[str, Any] = dict(discount)
-                    if zero is not None:
-                        changed["zero_division"] = zero
-                    scores = self.searched.scores_of(values)
-                    self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
-                    matches = bool(self.searched.matching(values, scores).all())
-                    if matches or self.as_given.matching(values, scores).all():
-                        combination = Combination(convention, changed, math.nan)
-                        causes.append(
-                            PossibleCause(combination, hashed, slip.name, as_given=not matches)
-                        )
+            causes = []
+            for combination, values in self._values(slip, discount):
+                hashed = hash_of(values)
+                if hashed == usual.get(repr(combination)):
+                    continue  # the slip changes nothing
+                scores = self.searched.scores_of(values)
+                self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
+                matches = bool(self.searched.matching(values, scores).all())
+                if matches or self.as_given.matching(values, scores).all():
+                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    causes.append(cause)
             if causes:
                 yield min(causes, key=lambda cause: cause.changes)
 
     def _values(
-        self, slip: Slip, convention: str, discount: Mapping[str, str]
-    ) -> Iterator[tuple[float | None, Floats]]:
-        """Yield the values of queries at every cutoff, for every number for empty queries.
+        self, slip: Slip, discount: Mapping[str, Any]
+    ) -> Iterator[tuple[Combination, Floats]]:
+        """Yield the values of queries with a slip at every cutoff, by the options beside it.
 
-        The number is None if it is the convention's, or none is empty.
+        These are the conventions, and other numbers for empty queries.
         """
+        for convention in TRIED_ON:
+            options = {"convention": convention, **self.given, **discount}
+            try:
+                values = self._scores(slip, {"zero_division": math.nan, **options})
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.given or not empty.any():
+                yield Combination(convention, dict(discount), math.nan), values
+                continue
+            defaults = CONVENTIONS[convention]
+            if self.given.get("missing", defaults.missing) == "skip":
+                # Missing queries have no value, whatever that of empty ones is.
+                empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
+            usual: Any = defaults.zero_division
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                changed = dict(discount)
+                if zero != usual:
+                    changed["zero_division"] = zero
+                yield Combination(convention, changed, math.nan), np.where(empty, zero, values)
 
-        def scores(zero_division: float) -> Floats:
-            options = {"convention": convention, "zero_division": zero_division}
-            options |= {**self.given, **discount}
-            return np.array([slip.scores(queries, options) for queries in self.queries])
-
-        try:
-            values = scores(math.nan)
-        except ValueError:  # these rankings have no score under the convention
-            return
-        empty = np.isnan(values)
-        if "zero_division" in self.given or not empty.any():
-            yield None, values
-            return
-        defaults = CONVENTIONS[convention]
-        if self.given.get("missing", defaults.missing) == "skip":
-            # Missing queries have no value, whatever that of empty ones is.
-            empty &= ~np.isnan(scores(0.0))
-        usual: Any = defaults.zero_division
-        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-            yield None if zero == usual else zero, np.where(empty, zero, values)
+    def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
+        return np.array([slip.scores(queries, options) for queries in self.queries])
