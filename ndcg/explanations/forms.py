@@ -87,12 +87,15 @@ def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
     return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
 
 
-def _with_queries(argument: Argument, numbers: Callable[[int], Any]) -> Form:
-    """Return the rows of two copies of a ranking, and an argument with its number of rows."""
+def _flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
+    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+
+    `parts` returns it from the number of documents of a copy.
+    """
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),
-        of=lambda query: (*rows.of(query), numbers(len(query.run))),
+        of=lambda query: (*rows.of(query), parts(len(query.run))),
     )
 
 
@@ -212,11 +215,11 @@ FORMS = {
     "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _lists(query))), module="torch"),
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
-    "queries": _with_queries(
-        Argument("query ids", "queries", _GROUPS), lambda rows: np.repeat([1, 2], rows)
+    "queries": _flat(
+        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
     ),
-    "groups": _with_queries(
-        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda rows: np.repeat(rows, 2)
+    "groups": _flat(
+        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
     ),
     "relevance": _RELEVANCES,
     "pairs": Form(

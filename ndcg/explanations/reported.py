@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import chain, compress, islice
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -434,7 +434,8 @@ class _Results:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
             hint = ""
-            for (k,) in islice(known, 1):
+            if known:
+                (k,) = next(iter(known))
                 hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
             name = result_name("nDCG", *cutoff)
             raise InputError(f"holds {there}, not {name}{hint}", self.name)
