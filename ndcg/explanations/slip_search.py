@@ -73,8 +73,6 @@ class SlipSearch:
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.
         """
-        if not self.queries:
-            return []
         causes = list(self._matching({}))
         is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
         if not causes and is_enough and "discount" not in self.given:
