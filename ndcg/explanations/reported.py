@@ -18,7 +18,6 @@ from ..files.cells import Line, read_cells
 from ..files.content import read_content
 from ..inputs.fields import QUERY, plain_name, spelled
 from ..inputs.rankings import Rankings
-from ..inputs.slices import in_order_of_ids
 from ..measure.messages import InputError, brief, mark, shown
 from ..measure.options import is_real, result_name
 from .evidence import Evidence
@@ -160,13 +159,18 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    values = {**dict.fromkeys(compress(names, may_be_omitted)), **values}
-    none = mark("None", before=", ", after=" for a query without one")
-    in_order = in_order_of_ids("got", values, names, f"its value{none}")
+    missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
+    if missing:
+        none = mark("None", before=", ", after=" for a query without one")
+        raise InputError(
+            f"query {shown(missing[0])} is missing ({len(missing)} such queries); "
+            f"give the value of each query{none}",
+            "got",
+        )
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
-    return in_order
+    return [values.get(name) for name in names]
 
 
 def enumerated(words: Sequence[str]) -> str:

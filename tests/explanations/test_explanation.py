@@ -759,7 +759,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": [0.5]}, "^got: 1 values for 3 queries; give the value of each query$"),
         (
             {"got": {1: 0.5}},
-            r"^got: query 0 is missing \(2 such queries\); give each query of the",
+            r"^got: query 0 is missing \(2 such queries\); give the value of each query",
         ),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
         ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
