@@ -761,6 +761,8 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
             {"got": {1: 0.5}},
             r"^got: query 0 is missing \(2 such queries\); give the value of each query",
         ),
+        ({"got": {"nDCG@10": 0.5}, "k": 10.0}, "^k must be a positive integer"),
+        ({"got": {"nDCG@10": 0.5}, "k": [5, 10]}, "^k must be one cutoff"),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
         ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
         (

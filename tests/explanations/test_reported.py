@@ -596,6 +596,12 @@ def test_a_number_is_never_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert Reported.read("0.5", None).words == "0.5"
 
 
+def test_ids_of_values_that_equal_those_of_queries_are_the_same() -> None:
+    rankings = read({1: {"d": 1.0}, 2: {"d": 1.0}}, {1: {"d": 1}, 2: {"d": 1}})
+    for values in ({1.0: 0.5, 2.0: 1.0}, {"1": 0.5, "2": 1.0}, {2: 1.0, 1: 0.5}):
+        assert Reported.read(values, None).evidence(rankings).scores.tolist() == [0.5, 1.0]
+
+
 EMPTY = {
     "predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}},
     "references": {"a": {"e": 1}, "b": {"d": 0}},
