@@ -635,7 +635,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     if query_column is not None:
         query = record[query_column]
     run = record.get("run", record.get("runid", run))
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
         yield _Row(query, record[name], name, run)
     if ndcgs:

@@ -602,6 +602,11 @@ def test_ids_of_values_that_equal_those_of_queries_are_the_same() -> None:
         assert Reported.read(values, None).evidence(rankings).scores.tolist() == [0.5, 1.0]
 
 
+def test_records_whose_names_are_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^got: the columns are 1\.0, 2\.0, 3\.0; one must"):
+        Reported.read([{1.0: 0.5, 2.0: 1.0, 3.0: 1.0}], None)
+
+
 EMPTY = {
     "predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}},
     "references": {"a": {"e": 1}, "b": {"d": 0}},
