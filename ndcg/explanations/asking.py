@@ -28,7 +28,7 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
 # Rankings that tell the form and rule out most definitions; more if few of these are answered.
 FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
-LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+LEAST_ANSWERS = 6  # of these, and for every kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
 
@@ -71,40 +71,33 @@ class Asker:
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
+        text = arguments_text(query, self.call.form)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
         second = self._ask(self.form.of(query), query.k, habits)
         difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second = self._ask(self.form.of(_renamed(query)), query.k, {})
+            second = self.once(_renamed(query))
             difference = OF_A_SET
         if not _same(first, second):
-            both = f"{_value_text(first)} and {_value_text(second)}"
-            habits[difference] = f"{both} for {arguments_text(query, self.call.form)}"
+            habits[difference] = f"{_value_text(first)} and {_value_text(second)} for {text}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
             habits["returns a value below 0"] = ""
-        size = len({*query.run, *query.qrels})
-        for habit in sorted(habits):
-            self._count(habit, size, habits[habit])
+        examples = sorted(habits.items())
         if first.problem:
-            example = first.returned
-            if not example:
-                example = arguments_text(query, self.call.form)
-            elif first.problem.startswith("raises"):
-                example += f" for {arguments_text(query, self.call.form)}"
-            self._count(first.problem, size, example)
-        return first._replace(again=second.value)
-
-    def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit)
-        if known is None:
-            self.habits[habit] = Habit(1, size, example)
-        elif size < known.size:
-            self.habits[habit] = Habit(known.times + 1, size, example)
-        else:
+            example = first.returned or text
+            if first.returned and first.problem.startswith("raises"):
+                example += f" for {text}"
+            examples.append((first.problem, example))
+        size = len({*query.run, *query.qrels})
+        for habit, example in examples:
+            known = self.habits.get(habit, Habit(0, size, example))
+            if size < known.size:
+                known = known._replace(size=size, example=example)
             self.habits[habit] = known._replace(times=known.times + 1)
+        return first._replace(again=second.value)
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
@@ -214,17 +207,13 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return Answer(math.nan, "returns None")
     if isinstance(value, (str, bytes)):
         return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(
-        math.nan,
-        f"returns a value of type {type(value).__name__}, which is not a number",
-        shown(value),
-    )
-    if isinstance(value, (bool, np.bool_)):
-        return no_number
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return no_number
+    number = None
+    if not isinstance(value, (bool, np.bool_)):
+        with suppress(TypeError, ValueError):
+            number = float(value)
+    if number is None:
+        kind = f"a value of type {type(value).__name__}, which is not a number"
+        return Answer(math.nan, f"returns {kind}", shown(value))
     if math.isnan(number):
         return Answer(math.nan, "returns nan")
     if math.isinf(number):
@@ -279,50 +268,45 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    # of the rankings with an answer
-    numbers: list[int] = []
-    queries: list[Query] = []
-    values: list[tuple[float, float]] = []
+    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
     refused: list[int] = []  # the numbers of the others
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]
 
-    def ask_about(new_numbers: Sequence[int], attempt: int = 0) -> None:
-        rankings = random_rankings(new_numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(new_numbers, rankings, strict=True))
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
+        rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
+        pairs = list(zip(numbers, rankings, strict=True))
         for number, query in tracked(pairs, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
-                continue
-            numbers.append(number)
-            queries.append(query)
-            values.append((answer.value, answer.again))
-
-    def first_values() -> Floats:
-        return np.array([value for value, _ in values])
+            else:
+                answered.append((number, query, answer.value, answer.again))
 
     ask_about(range(cases))
-    refused_most_at_first = len(refused) > len(numbers)
-    tolerance = tolerance_of(first_values())
-    answers_by_kind = Counter(map(kind_of, numbers))
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-    if np.isfinite(first_values()).any():
+    refused_most_at_first = len(refused) > len(answered)
+    values = np.array([value for *_, value, _ in answered])
+    some_score = bool(np.isfinite(values).any())
+    if some_score:
+        answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
+        few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance > VISIBLE or refused_most_at_first:
+        if tolerance_of(values) > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    refused_most = len(refused) > len(numbers)
-    asked = Asked(asker, len(numbers) + len(refused), refused_most)
-    if not np.isfinite(first_values()).any():
+    refused_most = len(refused) > len(answered)
+    asked = Asked(asker, len(answered) + len(refused), refused_most)
+    if not some_score:
         return asked
-    plain = np.array([is_plain(number) for number in numbers])
+    numbers, queries, *both = zip(*answered, strict=True)
+    plain = np.array(list(map(is_plain, numbers)))
     close = np.array([kind_of(number) == "close" for number in numbers])
-    both = np.array(values).T
-    return asked._replace(answers=Answers(Queries(queries), both, plain, close, tolerance_of(both)))
+    values = np.array(both)
+    answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
+    return asked._replace(answers=answers)
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -362,8 +346,8 @@ def tolerance_of(values: Floats) -> float:
 class Explained(NamedTuple):
     """How well some definition explains the first answers; the higher, the better."""
 
-    completely: bool = False
-    exactly: bool = False  # rather than to the decimals to which the function may round
+    completely: int = 0
+    exactly: int = 0  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
     # how many values other than 0 and 1, which many definitions share; 0 if these are few
     telling: int = 0
@@ -379,11 +363,6 @@ class Candidate(NamedTuple):
     is_varied: bool  # whether the answers differ
     returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
-
-    @property
-    def finds_several_ids(self) -> bool:
-        """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
-        return self.is_varied and self.call.form in ("sets", "ids")
 
     def likelihood(self, most: float) -> tuple[Any, ...]:
         """Return what makes a call likely, the most telling first.
@@ -413,8 +392,10 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
             candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
         candidates.append(candidate)
-    if any(candidate.finds_several_ids for candidate in candidates):
-        # One relevant id is then a special case of its arguments.
+    if any(
+        candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
+    ):
+        # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
     complete = _complete(candidates, most)
@@ -423,7 +404,12 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             yield candidate
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
-    likely = _first_of_one_form(others)
+    # the first two with answers in the form of the first one, or the first
+    likely = []
+    for candidate in others:
+        if candidate.answered and candidate.call.form == others[0].call.form:
+            likely.append(candidate)
+    likely = likely[:2] or others[:1]
     yield from likely
     for call, first, *_ in likely:
         values = first.values[0]
@@ -431,15 +417,6 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             continue
         if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
-
-
-def _first_of_one_form(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Return the first two calls with answers in the form of the first one, or the first."""
-    in_one_form = []
-    for candidate in candidates:
-        if candidate.answered and candidate.call.form == candidates[0].call.form:
-            in_one_form.append(candidate)
-    return in_one_form[:2] or candidates[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
@@ -495,18 +472,18 @@ def _explained(first: Answers) -> Explained:
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
     expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
-    best = []
+    explained: list[list[int]] = []
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
         answers = first._replace(tolerance=tolerance)
         _, known, agree = compared(usual_definitions, answers, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
         if only_0_and_1 and tolerance > FLOAT32:
-            agreeing = np.zeros_like(agreeing)
+            agreeing[:] = 0
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
         many = complete | (agreeing >= max(half, LEAST_ANSWERS))
         columns = complete, exact, (-slips - scaled) * complete, agreeing * many
-        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return Explained(*max(best))
+        explained += np.stack(columns, axis=1).tolist()
+    return Explained(*max(explained))

@@ -6,6 +6,7 @@ the convention that is nearest, the smallest ranking on which it differs shows w
 
 import inspect
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
@@ -24,7 +25,8 @@ from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of,
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
-from .slip_terms import Query, Slip, query_scores, ranked
+from .search import usual_options
+from .slip_terms import Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
 # The share of the answers that some convention agrees with, if the arguments are right.
@@ -47,7 +49,7 @@ class Example(NamedTuple):
         value: the score that the function returns.
         expected: the score by the convention.
         ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not
+        rows: of every document its id, score (None if not retrieved), relevance (None if not
             judged), gain, discount, and the product of the last two.
     """
 
@@ -71,7 +73,7 @@ class Check(Readable):
         answered: the number of these for which it returned a score, or nan or None for no score.
         matches: the definitions with which all answers agree: conventions; or else slips on
             conventions, the one that was reported most often first.
-        agreeing: the number of answers that agree with each convention.
+        agreeing: the number of answers that agree with a convention, by its name.
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ, if
             one is near.
@@ -116,7 +118,7 @@ class Check(Readable):
         """The conventions with which all of its scores agree."""
         names = []
         for match in self.matches:
-            if not match.slips and match.factor == 1:
+            if match == Match(match.convention):
                 names.append(match.convention)
         return tuple(names)
 
@@ -162,24 +164,26 @@ class Check(Readable):
         if self.example is not None:
             tables.append(_table_of_documents(self.example))
         if self.agreeing:
-            best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-            counts = [[name, f"{count:,}"] for name, count in best]
-            tables.append([["convention", "rankings that agree"], *counts])
+            table = [["convention", "rankings that agree"]]
+            for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
+                table.append([name, f"{count:,}"])
+            tables.append(table)
         return tables
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield from self._how_to_wrap()
             return
         if self.is_doubtful:
             most = max(self.agreeing.values())
-            agree = f"with any convention, at most {most:,} of {self.answered:,} agree"
-            yield f"Nothing explains its answers: {agree}."
+            yield (
+                "Nothing explains its answers: "
+                f"with any convention, at most {most:,} of {self.answered:,} agree."
+            )
             yield from self._how_to_wrap()
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
@@ -190,8 +194,10 @@ class Check(Readable):
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
-            answered = f"{self.answered:,} of {self.cases:,}"
-            yield f"The function returned a score for only {answered} rankings."
+            yield (
+                "The function returned a score for only "
+                f"{self.answered:,} of {self.cases:,} rankings."
+            )
             if agreed:
                 yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
@@ -207,11 +213,9 @@ class Check(Readable):
             )
 
     def _count(self, convention: str) -> str:
-        """Return in words how many rankings agree with a convention."""
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
-        """Yield in words how the function was called, and how to call it in another way."""
         yield "It probably takes other arguments than those that it was called with, in any order:"
         for arguments in self.called:
             yield f"  ({arguments})"
@@ -219,12 +223,10 @@ class Check(Readable):
         yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
-        """Yield in words the slips and the factor of the function."""
         conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
             if match.convention not in self._agreed:
-                changes = (match.slips, match.factor)
-                conventions.setdefault(changes, []).append(match.convention)
+                conventions.setdefault(match[1:], []).append(match.convention)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
@@ -241,7 +243,7 @@ class Check(Readable):
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
-                yield _sentences_on(slip_named(name))
+                yield slip_named(name).sentences
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
@@ -255,11 +257,10 @@ class Check(Readable):
             returned = number_text(example.value)
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
-        sums = f"{number_text(dcg)} / {number_text(example.ideal)}"
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
-            f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}; "
-            f"the function returns {returned}."
+            f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
+            f"{number_text(example.expected)}; the function returns {returned}."
         )
         yield arguments_text(example.query, self.form)
 
@@ -282,11 +283,6 @@ def _table_of_documents(example: Example) -> Table:
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
-
-
-def _sentences_on(slip: Slip) -> str:
-    """Return what a slip computes, and how often it was reported."""
-    return f"{slip.meaning}{slip.reported}"
 
 
 def check(
@@ -364,9 +360,8 @@ def check(
     for call, first, *_ in likely_calls(function, calls, seed):
         if call.is_binary and any(result.matches for result in results):
             break
-        result = _compared(ask(function, call, cases, seed), first, convention or "")
-        results.append(result)
-        if _fewest_slips(result) < 2:
+        results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
+        if _fewest_slips(results[-1]) < 2:
             break
     best = min(results, key=_fewest_slips)
     if best.k is None and k is not None:
@@ -384,8 +379,8 @@ def _fewest_slips(result: Check) -> float:
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
-    """Compare answers with every definition."""
-    call = asked.asker.call
+    asker = asked.asker
+    call = asker.call
     notes = list(_notes(asked))
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
@@ -400,35 +395,37 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(np.count_nonzero(agrees)) for name, agrees in agree.items()},
+        agreeing={name: int(agrees.sum()) for name, agrees in agree.items()},
     )
-    differing = ~agree[result.nearest]
+    nearest = result.nearest
+    differing = ~agree[nearest]
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        hidden = f"which hides differences below {answers.tolerance:g}"
-        notes.insert(0, f"It rounds to {rounds}, {hidden}; ask for more cases.")
+        notes.insert(
+            0,
+            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            "ask for more cases.",
+        )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        values = answers.values[0]
-        visible = differing & _differ_visibly(values, expected[result.nearest], answers.tolerance)
-        shown_rows = visible if visible.any() else differing
-        candidates = compress(queries.changed(()), shown_rows)
-        example = _smallest_example(asked.asker, candidates, result.nearest, answers.tolerance)
+        visible = _differ_visibly(answers.values[0], expected[nearest], answers.tolerance)
+        visible &= differing
+        candidates = compress(queries.changed(()), visible if visible.any() else differing)
+        example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
         if not matches:
             rankings = queries.rankings(range(result.answered), (), Options.parse())
             properties = properties_of(rankings, result.k)
-            notes[:0] = in_common(properties, differing, "rankings", result.nearest)
-    if asked.asker.counts_duplicates():
-        notes.append(_sentences_on(DUPLICATES_COUNTED))
-    if result.form == "ids" and OF_A_SET not in asked.asker.habits:
-        as_sets = Asker(asked.asker.function, call._replace(form="sets"))
+            notes[:0] = in_common(properties, differing, "rankings", nearest)
+    if asker.counts_duplicates():
+        notes.append(DUPLICATES_COUNTED.sentences)
+    if call.form == "ids" and OF_A_SET not in asker.habits:
+        as_sets = Asker(asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            on_order = "its answers depend on the order of that set"
-            notes.append(f"If the relevant ids are a set, {on_order}.")
-    signature = ""
-    if result.conventions:
-        signature = _signature(result, answers)
+            notes.append(
+                "If the relevant ids are a set, its answers depend on the order of that set."
+            )
+    signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
 
@@ -437,18 +434,17 @@ def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers,
 
     Also return the number of rankings with ties that no order explains.
     """
-    rounded = answers.tolerance
-    tolerances = [rounded]
-    if {0.0, 1.0}.issuperset(answers.values.flat) and rounded != FLOAT32:
+    tolerances = [answers.tolerance]
+    if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
-        tolerances = [FLOAT32, rounded]
-    shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+        tolerances.insert(0, FLOAT32)
     matches: list[Match] = []
     unordered = 0
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
-        if shows_nothing:
-            continue
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
         if matches:
             break
@@ -472,8 +468,10 @@ def _notes(asked: Asked) -> Iterator[str]:
             "with grades, it returns values above 1 or no score."
         )
     if form.is_batch:
-        several = "It takes several rankings at once"
-        yield f"{several}. It was called with ({call.text}) of two copies of each."
+        yield (
+            "It takes several rankings at once. "
+            f"It was called with ({call.text}) of two copies of each."
+        )
     elif call.order != tuple(range(len(call.order))):
         yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
@@ -486,27 +484,21 @@ def _notes(asked: Asked) -> Iterator[str]:
 def _signature(result: Check, answers: Answers) -> str:
     """Return those options of the first convention that agrees which the answers show."""
     convention = result.conventions[0]
-    usual = CONVENTIONS[convention].options
-    values: dict[str, tuple[Any, ...]] = {}
-    for name, option in OPTIONS.items():
-        if name in usual and option.words:
-            values[name] = tuple(option.words)
-    values["zero_division"] = (0.0, 1.0, math.nan)
-    values["judged_only"] = (False, True)
-    rows = np.ones(len(answers.plain), bool)
-    if result.unordered:
-        rows = answers.plain
+    usual = usual_options(convention)
+    values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
+    values |= {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
+    rows = answers.plain
+    if not result.unordered:
+        rows = np.ones_like(rows)
+
+    def changes_nothing(name: str, value: Any) -> bool:
+        scores = answers.queries.scores({"convention": convention, name: value})
+        return bool(answers.agree(scores)[rows].all())
+
     shown_names = {"v", "log"}
     for name, alternatives in values.items():
-        changes_nothing = False
-        for value in alternatives:
-            if str(value) == str(usual.get(name, False)):
-                continue
-            scores = answers.queries.scores({"convention": convention, name: value})
-            if answers.agree(scores)[rows].all():
-                changes_nothing = True
-                break
-        if not changes_nothing:
+        others = [value for value in alternatives if str(value) != str(usual[name])]
+        if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
     if k is None and usual["ideal"] == "full":
@@ -533,7 +525,7 @@ def _smallest_example(
         if answer.problem and answer.problem not in NO_VALUE:
             # It raises an error or returns no number, so it has no score that could differ.
             return False
-        expected = query_scores([query], options)
+        expected = Queries([query]).scores(options)
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
@@ -547,56 +539,43 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
-    yield from _with_less(query, shows)
+    for document in {**query.run, **query.qrels}:
+        smaller = _without(query, document, "run", "qrels")
+        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
+            yield smaller
+    if shows.documents:
+        for document in query.run:
+            yield _without(query, document, "run")
+        if shows.several and len(query.qrels) > 1:
+            for document in query.qrels:
+                yield _without(query, document, "qrels")
     if query.k is not None and query.k > 1:
         yield query._replace(k=1)
         yield query._replace(k=query.k - 1)
-    yield from _with_plainer_numbers(query, shows)
-
-
-def _with_less(query: Query, shows: Shows) -> Iterator[Query]:
-    """Yield rankings without a document, and without its score or its judgment only."""
-    for document in {**query.run, **query.qrels}:
-        smaller = query._replace(
-            run=_without(query.run, document), qrels=_without(query.qrels, document)
-        )
-        has_relevant = any(smaller.qrels.values())
-        if smaller.qrels and (shows.several or has_relevant):
-            yield smaller
-    if not shows.documents:
-        return
-    for document in query.run:
-        yield query._replace(run=_without(query.run, document))
-    if shows.several and len(query.qrels) > 1:
-        for document in query.qrels:
-            yield query._replace(qrels=_without(query.qrels, document))
-
-
-def _with_plainer_numbers(query: Query, shows: Shows) -> Iterator[Query]:
-    """Yield rankings with a relevance of 0 or 1, and with the scores 1, 2, 3 and so on."""
     if shows.several:
         for document, relevance in query.qrels.items():
             for smaller_relevance in (0, 1):
                 if relevance > smaller_relevance:
                     yield query._replace(qrels={**query.qrels, document: smaller_relevance})
     if shows.scores:
+        # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))
-        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
+        run = {document: levels.index(score) + 1.0 for document, score in query.run.items()}
         if run != query.run:
             yield query._replace(run=run)
 
 
-def _without(documents: Mapping[Any, float], document: Any) -> dict[Any, float]:
-    others = dict(documents)
-    others.pop(document, None)
-    return others
+def _without(query: Query, document: Any, *sides: str) -> Query:
+    changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
+    for documents in changed.values():
+        documents.pop(document, None)
+    return query._replace(**changed)
 
 
 def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
-    """Return a ranking with its sums by a convention."""
 
     def score(query: Query, measure: str) -> float:
-        return float(query_scores([query], options, measure)[0])
+        return float(Queries([query]).scores(options, measure)[0])
 
     rows = []
     # the retrieved documents, then the others that are judged
@@ -604,7 +583,7 @@ def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
         relevance = query.qrels.get(document)
         gain = product = 0.0
         if relevance is not None:
-            # The DCG is the sum over documents of the DCG of each alone.
+            # The DCG is the sum of the DCGs of single documents.
             judgment = {document: relevance}
             product = score(query._replace(qrels=judgment), "DCG")
             gain = score(Query({document: 1}, judgment, 1), "CG")

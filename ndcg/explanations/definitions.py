@@ -17,7 +17,8 @@ from ..measure.arguments import DISCOUNTS, GAINS, IDEALS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from .slip_terms import Change, Queries, Query, Slip, Term, ranked
+from .search import changes_of, usual_options
+from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
 from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
@@ -27,7 +28,6 @@ BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
 
 def _factors() -> dict[float, str]:
-    """Return what a factor of all scores shows."""
     factors = {100.0: "The scores are percentages."}
     for dcg, ideal in permutations(BASES, 2):
         bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
@@ -77,21 +77,18 @@ class Definition(NamedTuple):
     options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
-    def scores(
-        self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
-    ) -> Floats:
-        """Return the value of each query, nan if its ideal DCG is 0.
+    def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
+        """Return the value of every query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
         """
         order_before = order
         if ASCENDING_ORDER in self.slips:
             # This slip would reverse it.
-            order_before = None
-        definition = Slip("", "")
+            order_before = NO_SLIP
+        definition = NO_SLIP
         for slip in (precision, order_before, *self.slips, order):
-            if slip is not None:
-                definition = slip.over(definition)
+            definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
         return definition.scores(queries, options)
 
@@ -145,31 +142,27 @@ def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     return query._replace(run=run)
 
 
-def _worst_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: query.qrels.get(document, 0))
-
-
-def _best_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: -query.qrels.get(document, 0))
+def _relevance_of(query: Query) -> Callable[[Any], float]:
+    return lambda document: query.qrels.get(document, 0)
 
 
 def _order(documents: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, documents(query)),)))
+    return NO_SLIP._replace(both=Term((lambda query: _in_order(query, documents(query)),)))
 
 
-ORDERS: dict[str, Slip | None] = {
+ORDERS = {
     "first": _order(lambda query: query.run),
     "last": _order(lambda query: reversed(list(query.run))),
     "docid": _order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _order(lambda query: sorted(query.run)),
-    "best": _order(_best_first),
-    "worst": _order(_worst_first),
-    "average": None,
+    "best": _order(lambda query: sorted(query.run, key=_relevance_of(query), reverse=True)),
+    "worst": _order(lambda query: sorted(query.run, key=_relevance_of(query))),
+    "average": NO_SLIP,
 }
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in each order that may change its score.
+    """Return a ranking with its tied documents in every order that may change its score.
 
     There are none if there would be too many.
 
@@ -209,16 +202,13 @@ ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
 
 
-def _precisions() -> dict[str, Slip | None]:
-    """Return the slip of each precision of scores, by the name that it has in an option or here."""
-    precisions: dict[str, Slip | None] = {"given": None, "float32": IN_32_BITS}
-    for slip in SLIPS:
-        if slip.name.startswith("scores rounded") and slip != IN_32_BITS:
-            precisions[slip.name] = slip
-    return precisions
-
-
-PRECISIONS = _precisions()
+# The slip of every precision of scores, by the name that it has in an option or here
+PRECISIONS = {
+    "given": NO_SLIP,
+    "float32": IN_32_BITS,
+    "scores rounded to 16 bits": slip_named("scores rounded to 16 bits"),
+    **{slip.name: slip for slip in SLIPS if slip.name.endswith("decimals")},
+}
 
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
@@ -229,7 +219,7 @@ def _slip_of_option() -> dict[tuple[str, str], str]:
             for option, value in slip.both.options.items():
                 names[option, str(value)] = slip.name
     for name, precision in PRECISIONS.items():
-        if precision is not None:
+        if precision != NO_SLIP:
             names["score_dtype", name] = precision.name
     return names
 
@@ -244,32 +234,16 @@ NOT_ASKED = (
 )
 OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
 
-_GRID: dict[str, Iterable[Any]] = {
-    "gain": GAINS,
-    "discount": DISCOUNTS,
-    "ideal": IDEALS,
-    "judged_only": (False, True),
-}
-GRID = [dict(zip(_GRID, values, strict=True)) for values in product(*_GRID.values())]
-
-
-_USUAL = [{**convention.options, "judged_only": False} for convention in CONVENTIONS.values()]
-
-
-def _fewest_changes(options: Mapping[str, Any]) -> int:
-    """Return in how many options the nearest convention differs."""
-    changes: list[int] = []
-    for usual in _USUAL:
-        changes.append(sum(value != usual[name] for name, value in options.items()))
-    return min(changes)
-
-
-OPTIONS_OF_CONVENTIONS = [options for options in GRID if _fewest_changes(options) == 0]
+GRID: list[dict[str, Any]] = [
+    {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
+    for gain, discount, ideal, judged_only in product(GAINS, DISCOUNTS, IDEALS, (False, True))
+]
+OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min() == 0]
 
 
 @cache
 def usual_definitions() -> list[Definition]:
-    """Return combinations of options, and each slip on the options of each convention."""
+    """Return combinations of options, and every slip on the options of every convention."""
     definitions = list(map(Definition, GRID))
     for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
         definitions.append(Definition(options, (slip,)))
@@ -278,10 +252,10 @@ def usual_definitions() -> list[Definition]:
 
 @cache
 def rare_definitions() -> list[Definition]:
-    """Return each slip on one change of a convention, and two slips at once."""
+    """Return every slip on one change of a convention, and two slips at once."""
     definitions = []
     for options in GRID:
-        if _fewest_changes(options) == 1:
+        if changes_of(options).min() == 1:
             definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
     # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
     most_usual = [
@@ -307,8 +281,17 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        screened = [(definitions()[row], float(factors[row])) for row in rows]
-        fits = list(_fits(screened, answers))
+        fits = []
+        # Definitions with the same values explain the same.
+        fits_by_values: dict[bytes, Fit | None] = {}
+        for row in rows:
+            definition, factor = definitions()[row], float(factors[row])
+            values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+            if values not in fits_by_values:
+                fits_by_values[values] = _fit(definition, factor, answers)
+            fit = fits_by_values[values]
+            if fit is not None:
+                fits.append(fit._replace(definition=definition))
         if fits:
             unordered = min(fit.unordered for fit in fits)
             return _named([fit for fit in fits if fit.unordered == unordered]), unordered
@@ -317,7 +300,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of each query by each definition.
+    """Return the value of every query by every definition.
 
     It is nan if ties decide it, or if nothing is relevant to the query.
     """
@@ -354,7 +337,7 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, one in each row; scaled ones may differ by a factor.
+    """Compare answers with definitions, a row a definition; scaled ones may differ by a factor.
 
     Returns:
         The factors, which of the values are known and have an answer without ties, and which of
@@ -370,18 +353,6 @@ def compared(
     return factors, known, agree
 
 
-def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
-    """Yield the definitions that explain answers; those with the same values explain the same."""
-    known: dict[bytes, Fit | None] = {}
-    for definition, factor in screened:
-        values = (factor * definition.scores(answers.queries)).round(9).tobytes()
-        if values not in known:
-            known[values] = _fit(definition, factor, answers)
-        fit = known[values]
-        if fit is not None:
-            yield fit._replace(definition=definition)
-
-
 def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
@@ -392,7 +363,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
         expected = factor * definition.scores(
-            answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
+            answers.queries, PRECISIONS.get(precision, NO_SLIP), ORDERS.get(order, NO_SLIP)
         )
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
@@ -417,7 +388,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
                 choices.append((empty.value, order, precision))
     if choices:
         return Fit(definition, factor, choices)
-    # No fixed order explains the answers, but each may have an order of its own.
+    # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
@@ -439,14 +410,13 @@ def _has_some_order(
     precision: str,
     empty: Empty,
 ) -> bool:
-    """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounding = PRECISIONS[precision]
-    rounded = answers.queries.changed(() if rounding is None else rounding.both.changes)
+    """Return whether every answer is the value of its ranking with tied documents in some order."""
+    rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
     all_numbers = np.flatnonzero(rows).tolist()
     # Most definitions fail on the first ones.
     for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
         queries: list[Query] = []
-        ranking: list[int] = []  # the number of the ranking of each query
+        ranking: list[int] = []  # the number of the ranking of every query
         for number in numbers:
             arrangements = _arrangements(rounded[number])
             queries += arrangements
@@ -457,7 +427,7 @@ def _has_some_order(
         values = answers.values[:, ranking]
         agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
         for agrees in agree:
-            # how many orders of each ranking agree
+            # how many orders of every ranking agree
             counts = np.bincount(ranking, agrees)
             if not counts[ranking].all():
                 return False
@@ -473,8 +443,7 @@ def _named(fits: Sequence[Fit]) -> list[Match]:
     for fit in fits:
         for match in _matches_of(fit):
             # The same slips are named on the first convention only.
-            definition = match[1:] if match.slips else match
-            by_definition.setdefault(definition, match)
+            by_definition.setdefault(match[1:] if match.slips else match, match)
     matches = list(by_definition.values())
     fewest = min((len(match.slips) for match in matches), default=0)
     matches = [match for match in matches if len(match.slips) == fewest]
@@ -492,17 +461,17 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
         chosen = {
             **fit.definition.options,
             "zero_division": empty,
             "ties": order,
             "score_dtype": precision,
         }
+        usual = usual_options(convention)
         changed = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
                 changed.append((name, str(value)))
-        if all(option in SLIP_OF_OPTION for option in changed):
+        if SLIP_OF_OPTION.keys() >= set(changed):
             names = [SLIP_OF_OPTION[option] for option in changed]
             yield Match(convention, (*names, *slips), fit.factor)

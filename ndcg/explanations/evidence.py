@@ -19,40 +19,37 @@ UNLIKELY = 0.04  # the most settings by chance with which one is named as the ca
 
 
 class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries."""
+    """Reported scores, or the reported values of all queries."""
 
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for one without
-    tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
-    exact: float  # half a unit of the last digit
-    cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
+    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
+    tolerance: Floats  # of a match: half a unit of the last digit, and what 32 bits lose
+    exact: Floats  # half a unit of the last digit
+    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if that of one is unknown
     by_query: bool = False  # whether these are the values of the queries
 
-    def near(self, values: Floats, tolerance: float | None = None) -> Mask:
+    def near(self, values: Floats) -> Mask:
         """Return which values match."""
-        if tolerance is None:
-            tolerance = self.tolerance
-        is_near = np.abs(values - self.scores) <= tolerance
+        is_near = np.abs(values - self.scores) <= self.tolerance
         both_nan = np.isnan(values) & np.isnan(self.scores)
         return np.asarray(is_near | both_nan)
 
+    def ranges(self) -> tuple[Floats, Floats]:
+        """Return the range of the scores near each one; from 0 to 1 for one from 0 to 1."""
+        low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
+        return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
+
     def share(self) -> float:
-        """Return the share of the values near the reported ones that match them."""
-        telling = self.scores
+        """Return the share of the values near the reported ones that match all of them."""
+        low, high = self.ranges()
+        shares = np.minimum(1, 2 * self.tolerance / (high - low))
         if self.by_query:
             # Many settings give a query 0, 1 or no value, which tells nothing.
-            telling = telling[(telling > 0) & (telling < 1)]
-        low, high = _range_near(telling)
-        return float(np.prod(np.minimum(1, 2 * self.tolerance / (high - low))))
-
-
-def _range_near(score: Floats) -> tuple[Floats, Floats]:
-    """Return the range of the scores near another; those of a score from 0 to 1 are from 0 to 1."""
-    low = np.maximum(score - NEAR, np.minimum(score, 0))
-    return low, np.minimum(score + NEAR, np.maximum(score, 1))
+            shares = shares[(self.scores > 0) & (self.scores < 1)]
+        return float(np.prod(shares))
 
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at each cutoff over the queries that have a value."""
+    """Return the mean at every cutoff over the queries that have a value."""
     if weight is None:
         weight = np.ones(values.shape[1])
     has_value = ~np.isnan(values)
@@ -68,7 +65,7 @@ class Tried:
         self._changes: list[NDArray[np.int64]] = []
 
     def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for each evidence, and their changes."""
+        """Add settings: their scores, with a column for every reported one, and their changes."""
         has_score = ~np.isnan(scores).any(axis=1)
         self._scores.append(scores[has_score])
         self._changes.append(changes[has_score])
@@ -76,7 +73,7 @@ class Tried:
     def __len__(self) -> int:
         return sum(map(len, self._scores))
 
-    def by_chance(self, evidence: Sequence[Evidence], most: float = math.inf) -> float:
+    def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
         """Return how many settings with so many changes at most match scores of another origin.
 
         Settings with the same scores count once.
@@ -84,12 +81,10 @@ class Tried:
         if not len(self):
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        shares = math.prod(reported.share() for reported in evidence)
-        if not scores.shape[1]:
+        if evidence.by_query:
             # The values of queries have no scores to compare, so each setting counts.
-            return len(scores) * shares
-        for column, reported in enumerate(evidence):
-            low, high = _range_near(reported.scores)
-            scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
-        distinct = np.unique(scores.round(9), axis=0)
-        return len(distinct) * shares
+            return len(scores) * evidence.share()
+        low, high = evidence.ranges()
+        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
+        distinct = np.unique(scores[is_near].round(9), axis=0)
+        return len(distinct) * evidence.share()

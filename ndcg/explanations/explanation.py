@@ -10,7 +10,8 @@ which choice is changed first.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, compress
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
+    OF_GAINS,
     are_mostly_missing,
     measure_rankings,
     refuse_missing,
@@ -42,16 +44,16 @@ from .evidence import UNLIKELY, Evidence
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import (
-    FoundOptions,
-    Matches,
+    PossibleCause,
     Searched,
     Setting,
     matching_conventions,
     search,
     settings_to_try,
 )
-from .slip_search import FoundSlip, SlipSearch
+from .slip_search import SlipSearch
 from .slip_terms import Queries
+from .slips import slip_named
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 SHOWN_CAUSES = 5  # combinations, slips and queries
@@ -171,30 +173,53 @@ class Explanation(Readable):
     notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[Table]:
-        tables = [table_of_conventions({"": self})]
-        if self.between is not None:
-            rows = [["choice", *self.between, "effect"]]
-            for name, before, after, effect in self.choices:
-                texts = [_choice_text(name, before), _choice_text(name, after)]
-                rows.append([name, *texts, number_text(effect, sign="+")])
-            total = sum(choice.effect for choice in self.choices)
-            rows.append(["total", "", "", number_text(total, sign="+")])
-            tables.append(rows)
-        return tables
+        header = ["conventions", self.measure]
+        if self.got is not None:
+            header += ["difference from yours", ""]
+        # Conventions with the same values share a row.
+        names_by_cells: dict[tuple[str, ...], list[str]] = {}
+        for name, score in self._nearest_first():
+            cells = [number_text(score)]
+            if self.got is not None:
+                match = "match" if name in self.matches else ""
+                cells += [number_text(score - self.got, sign="+"), match]
+            names_by_cells.setdefault(tuple(cells), []).append(name)
+        table = [header]
+        for values, names in names_by_cells.items():
+            table.append([", ".join(names), *values])
+        if self.between is None:
+            return [table]
+        rows = [["choice", *self.between, "effect"]]
+        for name, before, after, effect in self.choices:
+            texts = [_choice_text(name, before), _choice_text(name, after)]
+            rows.append([name, *texts, number_text(effect, sign="+")])
+        total = sum(choice.effect for choice in self.choices)
+        rows.append(["total", "", "", number_text(total, sign="+")])
+        return [table, rows]
 
     def _remarks(self) -> list[str]:
         return list(map(Message, self._sentences()))
 
     def _sentences(self) -> Iterator[str]:
-        answer = self.answer
-        if answer is not None:
-            yield from self._conclusion(answer)
-            if not self.matches:
-                yield from self._not_tried()
-                yield from self._nearest()
+        if self.answer is not None:
+            yield from self._conclusion(self.answer)
+        for option, error in self.without_score.items():
+            words = mark(*option.split("="), said=option)
+            reason = f": {marked(error)}"
+            if error in self.errors.values():
+                # Another sentence gives it as the reason.
+                reason = ""
+            yield f"Combinations with {words} have no score{reason}."
+        if self.nearest is not None:
+            count = len(self.disagreeing)
+            queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            if count > SHOWN_CAUSES:
+                queries += ", …"
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+        yield from self.in_common
         if self.percent and self.got is not None:
-            percentage = f"{100 * self.got:g}% is {self.got:g}"
-            yield f"Your score was read as a percentage: {percentage}."
+            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         yield from self.notes
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
@@ -203,7 +228,6 @@ class Explanation(Readable):
             yield f"No score under {enumerated(names)}: {marked(error)}."
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
-        """Yield sentences on the conventions, options or slips that give the score."""
         names = enumerated([fit.definition for fit in answer.fits])
         if answer.kind == "conventions":
             yield f"{self.subject} {names}."
@@ -215,8 +239,10 @@ class Explanation(Readable):
         chance = f"chance alone gives {_count_text(answer.by_chance)}"
         if self.matches:
             fit = "fits" if len(self.matches) == 1 else "fit"
-            unknown = f"It cannot be told which convention gives {self.reported}"
-            yield f"{unknown}: {names} {fit}, {chance}."
+            yield (
+                f"It cannot be told which convention gives {self.reported}: "
+                f"{names} {fit}, {chance}."
+            )
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
@@ -225,14 +251,15 @@ class Explanation(Readable):
             yield from self._ways(answer, "would give")
         else:
             name, number = self._nearest_first()[0]
-            nearest = f"the nearest is {name}, {number_text(number)}"
-            yield f"No convention gives {self.reported}; {nearest}."
+            yield (
+                f"No convention gives {self.reported}; "
+                f"the nearest is {name}, {number_text(number)}."
+            )
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
 
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
-        """Yield a sentence for each of the first definitions that give the score."""
         what = self.reported
         for fit in answer.fits[:SHOWN_CAUSES]:
             if fit.slip:
@@ -243,39 +270,23 @@ class Explanation(Readable):
             what = "it"
 
     def _certainty(self, answer: Verdict) -> Iterator[str]:
-        """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            different = f"{answer.settings:,} of these have different values for some query"
-            yield f"{different}. {answer.decide}"
+            yield (
+                f"{answer.settings:,} of these have different values for some query. "
+                f"{answer.decide}"
+            )
         elif len(answer.fits) > 1:
-            same = "These give the same value for every query"
-            yield f"{same}, so the queries do not distinguish them."
+            yield (
+                "These give the same value for every query, so the queries do not distinguish them."
+            )
         others = len(self.combinations) + len(self.slips) - len(answer.fits)
         if others:
             fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            chance = f"of all, chance alone gives {_count_text(self.by_chance)}"
-            yield f"With more changes, {fit}; {chance}."
-
-    def _not_tried(self) -> Iterator[str]:
-        for option, error in self.without_score.items():
-            words = mark(*option.split("="), said=option)
-            sentence = f"Combinations with {words} have no score"
-            if error not in self.errors.values():
-                # else another sentence gives it as the reason
-                sentence += f": {marked(error)}"
-            yield f"{sentence}."
-
-    def _nearest(self) -> Iterator[str]:
-        if self.nearest is None:
-            return
-        count = len(self.disagreeing)
-        queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-        if count > SHOWN_CAUSES:
-            queries += ", …"
-        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-        yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
-        yield from self.in_common
+            yield (
+                f"With more changes, {fit}; "
+                f"of all, chance alone gives {_count_text(self.by_chance)}."
+            )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions that match first, the others by distance from the reported score.
@@ -287,18 +298,6 @@ class Explanation(Readable):
         if got is None:
             return sorted(known, key=lambda item: item[1])
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
-
-    def _cells(self, convention: str, shows_difference: bool) -> list[str]:
-        """Return the score under a convention as tables show it, perhaps with its difference."""
-        score = self.scores[convention]
-        text = number_text(score)
-        matches = convention in self.matches
-        if shows_difference and score is not None and self.got is not None:
-            difference = number_text(score - self.got, sign="+")
-            return [text, difference, "match" if matches else ""]
-        if matches:
-            return [f"{text} (match)"]
-        return [text]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; others, such as nan, become strings."""
@@ -314,43 +313,12 @@ class Explanation(Readable):
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
-        axes.set_xlabel(self.measure)
+        label = self.measure
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            line = f"line: your score, {self.got:g}; filled: the same to its digits"
-            axes.set_xlabel(f"{self.measure}; {line}")
+            label += f"; line: your score, {self.got:g}; filled: the same to its digits"
+        axes.set_xlabel(label)
         return figure
-
-
-def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
-    """Return a table with a row for each value, with its conventions, and a column for each run.
-
-    The header names the runs; the column of a run without a name has the name of the measure. A
-    single run has its differences from a reported score beside it.
-    """
-    first, *others = explanations.values()
-    shows_differences = first.got is not None and not others
-    header = ["conventions"]
-    for run in explanations:
-        header.append(run or first.measure)
-    if shows_differences:
-        header += ["difference from yours", ""]
-    conventions: list[str] = []
-    for explanation in explanations.values():
-        for convention, _ in explanation._nearest_first():
-            if convention not in conventions:
-                conventions.append(convention)
-    # Conventions with the same values in all runs share a row.
-    names_by_values: dict[tuple[str, ...], list[str]] = {}
-    for convention in conventions:
-        values: list[str] = []
-        for explanation in explanations.values():
-            values += explanation._cells(convention, shows_differences)
-        names_by_values.setdefault(tuple(values), []).append(convention)
-    table = [header]
-    for values_of_row, names in names_by_values.items():
-        table.append([", ".join(names), *values_of_row])
-    return table
 
 
 def _choice_text(name: str, value: Any) -> str:
@@ -421,31 +389,33 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
+    cutoffs = Options.parse(k=k).cutoffs
+    if len(cutoffs) > 1:
+        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
+    cutoff = cutoffs[0]
     reported = None
     if got is not None:
-        reported = Reported.read(got, k)
-        k = reported.k
-    pair = None
+        reported = Reported.read(got, cutoff)
+        cutoff = reported.k
+    pair: tuple[str, ...] = ()
     if between is not None:
         pair = _two_conventions(between)
-    parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
-    if len(parsed.cutoffs) > 1:
-        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
+    parsed = Options.of_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
         Inputs(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         ),
     )
-    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), cutoff, options)
+    notes = _warn(scorer.rankings, parsed)
     return explained(scorer, reported, pair, notes)
 
 
 def explained(
     scorer: "Scorer",
     reported: Reported | None,
-    pair: tuple[str, str] | None = None,
+    pair: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions.
@@ -454,76 +424,56 @@ def explained(
         ValueError: as `explain`, except for errors in its arguments.
     """
     scores, errors = _scores_of_conventions(scorer)
-    for name in pair or ():
+    for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
-    slip = None
+    cause = None
     if reported is not None:
-        explanation, slip = _with_matches(explanation, scorer, reported)
-    if pair is not None:
-        return _with_difference(explanation, scorer, pair)
-    return _with_difference_from(first, explanation, scorer, slip)
-
-
-def _with_difference(
-    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
-) -> Explanation:
-    """Return an explanation with the choices in which two conventions of the caller differ."""
-    if pair[0] == pair[1]:
-        return explanation
-    end = scorer.options_of(pair[1])
-    try:
-        choices = scorer.choices(scorer.options_of(pair[0]), end)
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
-        raise within(error, "between", both) from None
-    if not explanation.matches:
-        explanation = replace(explanation, signature=end.signature(**scorer.given))
-    return replace(explanation, between=pair, choices=choices)
-
-
-def _with_difference_from(
-    first: str, explanation: Explanation, scorer: "Scorer", slip: FoundSlip | None
-) -> Explanation:
-    """Return an explanation with the choices in which the first convention differs from the answer.
-
-    There are none if options give the scores, since these already say in what they differ.
-    """
-    start = scorer.options_of(first)
-    answer = explanation.answer
-    if slip is not None:
-        second = _with_a_slip(str(slip))
-        end = scorer.options_of(slip.convention, **slip.changed)
-    elif answer is not None and answer.kind == "conventions":
+        explanation, cause = _with_answer(explanation, scorer, reported)
+    slip = ""
+    if pair:
+        first, second = pair
+        end = scorer.options_of(second)
+    elif cause is not None:
+        slip = cause.slip
+        second = _with_a_slip(str(cause.combination))
+        end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
+    elif explanation.answer is not None and explanation.answer.kind == "conventions":
         # the match that differs in the fewest choices
+        start = scorer.options_of(first)
         second = min(
             explanation.matches,
             key=lambda name: len(_differing(start, scorer.options_of(name))),
         )
         end = scorer.options_of(second)
     else:
+        # If options give the scores, these already say in what they differ.
         return explanation
     if second == first:
         return explanation
     try:
-        choices = scorer.choices(start, end, slip)
-    except ValueError:  # a mixture of their options has no score
-        return explanation
+        choices = scorer.choices(scorer.options_of(first), end, slip)
+    except ValueError as error:
+        # A mixture of their options has no score, such as ties by id among scores in 32 bits.
+        if not pair:
+            return explanation
+        raise within(
+            error, "between", f"some options of {first} with others of {second} have no score"
+        ) from None
+    if pair and not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
     return replace(explanation, between=(first, second), choices=choices)
 
 
-def _two_conventions(between: Any) -> tuple[str, str]:
+def _two_conventions(between: Any) -> tuple[str, ...]:
     if not isinstance(between, (list, tuple)) or len(between) != 2:
         raise InputError(
             f"{mark('between')} must be the names of two conventions; got {shown(between)}"
         )
-    first, second = between
-    known = tuple(CONVENTIONS)
-    return choice("between", first, known), choice("between", second, known)
+    return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
 
 
 def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
@@ -546,13 +496,12 @@ def _scores_of_conventions(
     Raises:
         ValueError: no convention gives a score.
     """
-    scores: dict[str, float | None] = {}
+    scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
         try:
             scores[name] = scorer.score(scorer.options_of(name))
         except ValueError as error:
-            scores[name] = None
             errors[name] = Message(marked(error))
     if len(errors) == len(scores):
         raise InputError(marked(next(iter(errors.values()))))
@@ -574,14 +523,17 @@ class Scorer:
             "weighted": inputs.sample_weight is not None,
             "excluding": inputs.exclude is not None,
         }
-        self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.scores: dict[tuple[str, ...], float] = {}
+        self.known = {name: value for name, value in options.items() if value is not None}
+        if self.known.pop("ignore_ties", False):
+            self.known["ties"] = "last"
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[str, ...], float] = {}
         self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
-        rankings = self.read(Options.parse(k=k, **options))
-        if not rankings.queries:
+        self.rankings = self.read(Options.parse(k=k, **options))
+        if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(
-            inputs.sample_weight, rankings.queries, rankings.query_ids
+            inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
     def signature(self, convention: str) -> str:
@@ -599,52 +551,58 @@ class Scorer:
             ValueError: the rankings have no nDCG under them.
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.scores:
+        if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"][0]
-            self.scores[key] = mean("nDCG", values, self.weight)
-        return self.scores[key]
+            self._scores[key] = mean("nDCG", values, self.weight)
+        return self._scores[key]
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
         """Return the settings that a search tries, and the errors of those without a score."""
         return settings_to_try(searched)
 
-    def choices(
-        self, before: Options, after: Options, slip: FoundSlip | None = None
-    ) -> tuple[Choice, ...]:
+    def score_with(self, slip: str, options: Options) -> float:
+        """Return the nDCG with a slip, under some options."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        chosen = {**self.known, **chosen}
+        # The queries of slips are in descending order in any case.
+        chosen.pop("score_order", None)
+        values = slip_named(slip).scores(self.queries[self.cutoff], chosen)
+        return mean("nDCG", values, self.weight)
+
+    def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
         values = {}
         for name in _differing(before, after):
             values[name] = (getattr(before, name), getattr(after, name))
-        if slip is not None:
-            values["slip"] = ("none", slip.slip.name)
+        if slip:
+            values["slip"] = ("none", slip)
 
         def score(changed: Sequence[str]) -> float:
             new_values = {name: values[name][1] for name in changed if name != "slip"}
             options = replace(before, **new_values)
-            if slip is not None and "slip" in changed:
-                return slip.score(options)
+            if "slip" in changed:
+                return self.score_with(slip, options)
             return self.score(options)
 
         choices = []
-        for name, (value_before, value_after) in values.items():
-            effect = _shapley_value(name, list(values), score)
-            choices.append(Choice(name, value_before, value_after, effect))
+        for name, both in values.items():
+            choices.append(Choice(name, *both, _shapley_value(name, list(values), score)))
         return tuple(choices)
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them; each reading is done once."""
+        """Return the rankings as some options read them, which is done once."""
         key = tuple(options.reading.values())
-        if key not in self.rankings:
-            self.rankings[key] = read(**self.inputs.rankings, **options.reading)
-        return self.rankings[key]
+        if key not in self._read:
+            self._read[key] = read(**self.inputs.rankings, **options.reading)
+        return self._read[key]
 
 
 def _differing(before: Options, after: Options) -> list[str]:
-    """Return the names of the choices in which two conventions differ."""
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
@@ -662,25 +620,21 @@ def _shapley_value(
     return math.fsum(effects)
 
 
-def _with_matches(
+def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported
-) -> tuple[Explanation, FoundSlip | None]:
+) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
     What gives them are conventions, else options and slips. The slip is None if none is named.
     """
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    evidence = reported.evidence(rankings)
-    given = {name: value for name, value in scorer.options.items() if value is not None}
-    if given.pop("ignore_ties", False):
-        given["ties"] = "last"
-    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    score = reported.score
-    if reported.values is not None:
+    evidence = reported.evidence(scorer.rankings)
+    searched = Searched(scorer.read, scorer.known, scorer.cutoff, scorer.weight, evidence)
+    score = float(evidence.scores[0])
+    if evidence.by_query:
         # The table compares their mean.
-        if np.isnan(evidence[0].scores).all():
+        if np.isnan(evidence.scores).all():
             raise InputError("no query has a value; give that of at least one", "got")
-        score = mean("nDCG", evidence[0].scores, scorer.weight)
+        score = mean("nDCG", evidence.scores, scorer.weight)
     explanation = replace(
         explanation,
         signature="",
@@ -689,127 +643,117 @@ def _with_matches(
         reported=reported.words,
         subject=reported.subject(explanation.measure),
     )
-    matching = matching_conventions(searched)
-    if not matching.names:
+    conventions, tried = matching_conventions(searched)
+    if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
-    is_told = matching.by_chance <= UNLIKELY
-    answer = Verdict(
-        kind="conventions" if is_told else "unknown",
-        fits=tuple(map(Cause, matching.names)),
-        settings=matching.settings,
-        by_chance=matching.by_chance,
-        decide="" if is_told else _what_would_decide(evidence),
-    )
+    answer = _verdict("conventions", conventions, partial(tried.by_chance, evidence), evidence)
+    matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
-        explanation,
-        signature=scorer.signature(matching.names[0]) if is_told else "",
-        matches=matching.names,
-        by_chance=matching.by_chance,
-        answer=answer,
+        explanation, matches=matches, by_chance=tried.by_chance(evidence), answer=answer
     )
+    if answer.kind == "conventions":
+        explanation = replace(explanation, signature=scorer.signature(matches[0]))
     return explanation, None
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
-) -> tuple[Explanation, FoundSlip | None]:
+) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    matches = search(searched, *scorer.settings(searched))
-    as_given = reported.as_given()
+    settings, without_score = scorer.settings(searched)
+    matches = search(searched, settings)
     evidence = searched.evidence
-    slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
-    slips = slip_search.matches()
-    if not matches.matching and slips and all(slip.as_given for slip in slips):
+    as_given = reported.as_given()
+    slip_search = SlipSearch(
+        searched, scorer.inputs, scorer.queries, as_given.evidence(scorer.rankings)
+    )
+    slips = slip_search.causes()
+    if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
-            explanation, got=as_given.score, percent=False, reported=as_given.words
+            explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-    # Of those with as many changes, combinations come first.
-    fits: list[FoundOptions | FoundSlip] = [*matches.matching, *slips]
-    fits.sort(key=lambda fit: fit.changes)
 
     def by_chance(most: float = math.inf) -> float:
         combinations_by_chance = matches.tried.by_chance(evidence, most)
         return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    answer = _verdict(fits, by_chance, evidence)
+    # Of those with as many changes, combinations come first.
+    causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
+    answer = _verdict("cause", causes, by_chance, evidence)
     explanation = replace(
         explanation,
-        combinations=tuple(match.combination for match in matches.matching),
-        distinct=len({match.values for match in matches.matching}),
+        combinations=tuple(cause.combination for cause in matches.causes),
+        distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
-        without_score=matches.without_score,
+        without_score=without_score,
         by_chance=by_chance(),
-        slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
+        slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
     )
-    if not fits:
-        return _with_nearest(explanation, matches, rankings), None
+    nearest = matches.nearest
+    if nearest is not None and not causes:
+        differing = ~matches.agreeing
+        properties = properties_of(scorer.rankings, nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(nearest))
+        disagreeing = tuple(compress(scorer.rankings.names(), differing))
+        explanation = replace(
+            explanation,
+            nearest=nearest,
+            disagreeing=disagreeing,
+            in_common=tuple(map(Message, common)),
+        )
     if answer.kind == "unknown":
         return explanation, None
-    first = fits[0]
-    if isinstance(first, FoundSlip):
+    first = causes[0]
+    if first.slip:
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=options.signature(**scorer.given)), None
 
 
 def _verdict(
-    fits: Sequence[FoundOptions | FoundSlip],
+    kind: Literal["conventions", "cause"],
+    causes: Sequence[PossibleCause],
     by_chance: Callable[[float], float],
-    evidence: Sequence[Evidence],
+    evidence: Evidence,
 ) -> Verdict:
-    """Return what fits tell, which are in the order of their changes.
+    """Return what causes tell, which are in the order of their changes.
 
     `by_chance` returns how many settings with so many changes at most would fit by chance.
     """
-    if not fits:
+    if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
         return Verdict("unknown", (), 0, by_chance(math.inf), decide)
-    fewest = fits[0].changes
+    fewest = causes[0].changes
     expected = by_chance(fewest)
     is_told = expected <= UNLIKELY
     if is_told:
-        fits = [fit for fit in fits if fit.changes == fewest]
+        causes = [cause for cause in causes if cause.changes == fewest]
     else:
         expected = by_chance(math.inf)
-    settings = len({fit.values for fit in fits})
+    settings = len({cause.values for cause in causes})
     decide = ""
-    if not is_told or settings > 1:
+    if not is_told or (kind == "cause" and settings > 1):
         decide = _what_would_decide(evidence)
-    kind: Literal["cause", "unknown"] = "cause" if is_told else "unknown"
-    return Verdict(kind, tuple(map(_cause_of, fits)), settings, expected, decide)
+    fits = tuple(map(_cause_of, causes))
+    return Verdict(kind if is_told else "unknown", fits, settings, expected, decide)
 
 
-def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
-    """Return an explanation with the combination that gives most of the values of queries."""
-    if matches.nearest is None or matches.agreeing is None:
-        return explanation
-    differing = ~matches.agreeing
-    properties = properties_of(rankings, matches.nearest.options["k"])
-    common = in_common(properties, differing, "queries", marked(matches.nearest))
-    names = rankings.names()
-    return replace(
-        explanation,
-        nearest=matches.nearest,
-        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-        in_common=tuple(map(Message, common)),
-    )
-
-
-def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
-    if isinstance(fit, FoundSlip):
-        return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
-    combination = fit.combination
+def _cause_of(cause: PossibleCause) -> Cause:
+    combination = cause.combination
+    if cause.slip:
+        return Cause(Message(_with_a_slip(marked(combination))), slip=cause.slip)
+    if not combination.changed:
+        return Cause(combination.convention)
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))
 
 
-def _what_would_decide(evidence: Sequence[Evidence]) -> str:
-    if evidence[0].by_query:
+def _what_would_decide(evidence: Evidence) -> str:
+    if evidence.by_query:
         return "More digits, or the values of more queries, would decide."
-    if len(evidence) > 1:
+    if len(evidence.scores) > 1:
         return "More digits, or the value of each query, would decide."
     return "The score at a second cutoff, more digits, or the value of each query would decide."

@@ -71,20 +71,32 @@ _QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label t
 _GROUPS = "query qid group user session"
 
 
-def _several(argument: Argument) -> Argument:
-    return argument._replace(text=f"[{argument.text}, …]")
+def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
+    """Return a form for two copies of a ranking, the last arguments joined in the same way.
 
+    `text` describes a batch, with {} in place of one of its members.
+    """
 
-def _twice(
-    arguments: Callable[[Query], Arguments], *joins: Callable[[list[Any]], Any]
-) -> Callable[[Query], Arguments]:
-    """Return the arguments of two copies of a ranking, the last ones joined in the same way."""
-
-    def joined(query: Query) -> Arguments:
-        pairs = zip(arguments(query), arguments(query), strict=True)
+    def twice(query: Query) -> Arguments:
+        pairs = zip(form.of(query), form.of(query), strict=True)
         return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
 
-    return joined
+    arguments = [
+        argument._replace(text=text.replace("{}", argument.text)) for argument in form.arguments
+    ]
+    return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
+
+
+def _flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
+    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+
+    `parts` returns it from the number of documents of a copy.
+    """
+    rows = _batch(_LISTS, "{}", np.concatenate)
+    return rows._replace(
+        arguments=(*rows.arguments, argument),
+        of=lambda query: (*rows.of(query), parts(len(query.run))),
+    )
 
 
 def _lists(query: Query) -> Arguments:
@@ -96,22 +108,14 @@ def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
-def _ids(query: Query) -> Arguments:
-    return ranked(query), query.relevant
-
-
 def _by_rank(query: Query) -> list[float]:
     return [query.qrels.get(document, 0) for document in ranked(query)]
 
 
-def _hits(query: Query) -> Arguments:
-    return _by_rank(query), query.relevant
-
-
 def _columns(query: Query) -> Arguments:
-    column = {document: number for number, document in enumerate({**query.qrels, **query.run})}
-    relevance = [query.qrels.get(document, 0) for document in column]
-    return np.array([column[document] for document in ranked(query)], int), np.array(relevance)
+    documents = list({**query.qrels, **query.run})
+    relevance = [query.qrels.get(document, 0) for document in documents]
+    return np.array(list(map(documents.index, ranked(query))), int), np.array(relevance)
 
 
 def _rank(query: Query) -> Arguments:
@@ -122,87 +126,62 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _mappings(query: Query) -> Arguments:
-    return dict(query.run), dict(query.qrels)
-
-
 def _by_query(pair: list[Any]) -> dict[str, Any]:
     return dict(zip(("q1", "q2"), pair, strict=True))
 
 
+_ITEM = Form(
+    (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
+    lambda query: (ranked(query), *query.relevant),
+    _OF_IDS._replace(several=False),
+    has_ids=True,
+    must_be_hinted=True,
+)
+_ITEMS = _ITEM._replace(
+    arguments=(_IDS, _ITEM.arguments[1]._replace(words="actual item target gt true pos"))
+)
+_SETS = Form(
+    (_IDS, _RELEVANT_SET),
+    lambda query: (ranked(query), set(query.relevant)),
+    _OF_IDS,
+    has_ids=True,
+)
+_LISTS_OF_IDS = Form(
+    (_IDS, _RELEVANT), lambda query: (ranked(query), query.relevant), _OF_IDS, has_ids=True
+)
+_HITS_BY_RANK = Form((_HITS, _RELEVANT), lambda query: (_by_rank(query), query.relevant), _OF_IDS)
+_RANKED = Form(
+    (_IDS, _QRELS),
+    lambda query: (ranked(query), dict(query.qrels)),
+    Shows(scores=False),
+    has_ids=True,
+)
+_MAPPINGS = Form(
+    (_RUN, _QRELS), lambda query: (dict(query.run), dict(query.qrels)), Shows(), has_ids=True
+)
+_LISTS = Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS)
+_RELEVANCES = Form(
+    (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
+)
+
 # The ways that tell the fewest facts of a ranking come first.
 FORMS = {
-    "item": Form(
-        (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
-        lambda query: (ranked(query), *query.relevant),
-        _OF_IDS._replace(several=False),
-        has_ids=True,
-        must_be_hinted=True,
-    ),
-    "items": Form(
-        (
-            _several(_IDS),
-            Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
-        ),
-        _twice(lambda query: (ranked(query), *query.relevant), list),
-        _OF_IDS._replace(several=False),
-        has_ids=True,
-        is_batch=True,
-        must_be_hinted=True,
-    ),
+    "item": _ITEM,
+    "items": _batch(_ITEMS, "[{}, …]", list),
     "rank": Form(
         (Argument("rank of the relevant id", "rank", "rank position"),),
         _rank,
         _OF_IDS._replace(several=False),
         must_be_hinted=True,
     ),
-    "sets": Form(
-        (_IDS, _RELEVANT_SET),
-        lambda query: (ranked(query), set(query.relevant)),
-        _OF_IDS,
-        has_ids=True,
-    ),
-    "ids": Form((_IDS, _RELEVANT), _ids, _OF_IDS, has_ids=True),
-    "id_lists": Form(
-        (_several(_IDS), _several(_RELEVANT)),
-        _twice(_ids, list),
-        _OF_IDS,
-        has_ids=True,
-        is_batch=True,
-    ),
-    "set_runs": Form(
-        (
-            _IDS._replace(text="{query: ids}"),
-            _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
-        ),
-        _twice(lambda query: (ranked(query), set(query.relevant)), _by_query),
-        _OF_IDS,
-        has_ids=True,
-        is_batch=True,
-    ),
-    "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
-    "hit_rows": Form(
-        (_several(_HITS), _several(_RELEVANT)),
-        _twice(_hits, np.array, list),
-        _OF_IDS,
-        is_batch=True,
-    ),
-    "ranked": Form(
-        (_IDS, _QRELS),
-        lambda query: (ranked(query), dict(query.qrels)),
-        Shows(scores=False),
-        has_ids=True,
-    ),
-    "ranked_runs": Form(
-        (
-            _IDS._replace(text="{query: ids}"),
-            _QRELS._replace(text="{query: {document: relevance}}"),
-        ),
-        _twice(lambda query: (ranked(query), dict(query.qrels)), _by_query),
-        Shows(scores=False),
-        has_ids=True,
-        is_batch=True,
-    ),
+    "sets": _SETS,
+    "ids": _LISTS_OF_IDS,
+    "id_lists": _batch(_LISTS_OF_IDS, "[{}, …]", list),
+    "set_runs": _batch(_SETS, "{query: {}}", _by_query),
+    "hits": _HITS_BY_RANK,
+    "hit_rows": _batch(_HITS_BY_RANK, "[{}, …]", np.array, list),
+    "ranked": _RANKED,
+    "ranked_runs": _batch(_RANKED, "{query: {}}", _by_query),
     "columns": Form(
         (
             Argument("columns by rank", "ranked", _IDS.words),
@@ -223,72 +202,32 @@ FORMS = {
         # Scores and relevance may be called so, and then hide what is wrong with scores.
         must_be_hinted=True,
     ),
-    "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "mappings": _MAPPINGS,
     "scored_ids": Form(
         (_IDS._replace(text="[(document, score), …]"), _QRELS),
         lambda query: (list(query.run.items()), dict(query.qrels)),
         Shows(),
         has_ids=True,
     ),
-    "runs": Form(
-        (
-            _RUN._replace(text="{query: {document: score}}"),
-            _QRELS._replace(text="{query: {document: relevance}}"),
-        ),
-        _twice(_mappings, _by_query),
-        Shows(),
-        has_ids=True,
-        is_batch=True,
+    "runs": _batch(_MAPPINGS, "{query: {}}", _by_query),
+    "lists": _LISTS,
+    "arrays": _LISTS._replace(of=lambda query: tuple(map(np.array, _lists(query)))),
+    "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _lists(query))), module="torch"),
+    "rows": _batch(_LISTS, "[{}, …]", np.array),
+    "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
+    "queries": _flat(
+        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
     ),
-    "lists": Form((_SCORES, _RELEVANCE), _lists, _OF_LISTS),
-    "arrays": Form(
-        (_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _lists(query))), _OF_LISTS
+    "groups": _flat(
+        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
     ),
-    "tensors": Form(
-        (_SCORES, _RELEVANCE),
-        lambda query: tuple(map(_tensor, _lists(query))),
-        _OF_LISTS,
-        module="torch",
-    ),
-    "rows": Form(
-        (_several(_SCORES), _several(_RELEVANCE)),
-        _twice(_lists, np.array),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "tensor_rows": Form(
-        (_several(_SCORES), _several(_RELEVANCE)),
-        _twice(_lists, _tensor),
-        _OF_LISTS,
-        is_batch=True,
-        module="torch",
-    ),
-    "queries": Form(
-        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
-        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat([1, 2], len(query.run))),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "groups": Form(
-        (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
-        lambda query: (*_twice(_lists, np.concatenate)(query), np.repeat(len(query.run), 2)),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "relevance": Form(
-        (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
-    ),
+    "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
         lambda query: (list(zip(*_lists(query), strict=True)),),
         _OF_LISTS,
     ),
-    "relevance_rows": Form(
-        (_several(_BY_RANK),),
-        _twice(lambda query: (_by_rank(query),), np.array),
-        Shows(documents=False, scores=False),
-        is_batch=True,
-    ),
+    "relevance_rows": _batch(_RELEVANCES, "[{}, …]", np.array),
 }
 
 
@@ -343,8 +282,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
-    parameters = _parameters(function) or []
-    keywords = tuple(parameter.name for parameter in parameters if _must_be_named(parameter))
+    keywords = tuple(
+        parameter.name for parameter in _parameters(function) or () if _must_be_named(parameter)
+    )
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
@@ -380,55 +320,50 @@ def accepted_arguments(
     if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = {parameter.kind for parameter in parameters}
+    kinds = [parameter.kind for parameter in parameters]
+    takes_any_number = inspect.Parameter.VAR_POSITIONAL in kinds
     cutoff = next(filter(_is_cutoff, parameters), None)
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
     for parameter in parameters:
-        is_positional = parameter.kind in _POSITIONAL and parameter != cutoff
+        is_positional = parameter in positional and parameter != cutoff
         if is_positional or _must_be_named(parameter):
             others.append(parameter)
     # Those that must be given come first.
     others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    # If all have a default, the first two are the ranking and the judgments.
+    needed = sum(parameter.default is parameter.empty for parameter in others)
+    needed = needed or min(2, len(others))
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
+        needed = 2
     names = [parameter.name for parameter in others]
-    needed = _needed(parameters, others)
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
+    if takes_any_number:
         names += ["", ""]
         needed = max(2, needed)
+    needed_names = names[:needed]
     if cutoff is not None:
         position = parameters.index(cutoff)
-        if cutoff.kind in _POSITIONAL and position <= needed:
-            yield names[:needed], position
+        if cutoff in positional and position <= needed:
+            yield needed_names, position
         else:
-            yield names[:needed], cutoff.name
+            yield needed_names, cutoff.name
         return
     # A name of one letter, such as p, may be the cutoff, or predictions.
     is_letter = needed == len(others) == 2 and len(names[1]) == 1
     if needed > 2 or is_letter:
-        yield names[: needed - 1], needed - 1
-        yield names[:needed], None
+        yield needed_names[:-1], needed - 1
+        yield needed_names, None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
         # The third argument may be the cutoff.
-        yield names[:needed], 2
-        yield names[:needed], None
-    elif inspect.Parameter.VAR_POSITIONAL in kinds:
-        yield names[:needed], 2
+        yield needed_names, 2
+        yield needed_names, None
+    elif takes_any_number:
+        yield needed_names, 2
     elif inspect.Parameter.VAR_KEYWORD in kinds:
-        yield names[:needed], "k"
+        yield needed_names, "k"
     else:
-        yield names[:needed], None
-
-
-def _needed(parameters: Sequence[inspect.Parameter], others: Sequence[inspect.Parameter]) -> int:
-    """Return how many arguments other than the cutoff, of which some have a default, are needed."""
-    needed = sum(parameter.default is parameter.empty for parameter in others)
-    if needed == 0:
-        # All have a default, so the first two are the ranking and the judgments.
-        needed = min(2, len(others))
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
-    if needed == 1 and len(positional) > 1 and positional[1] in others:
-        # such as y_score=None
-        needed = 2
-    return needed
+        yield needed_names, None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 import numpy as np
 
@@ -23,13 +24,12 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
     counts, lacking = rankings.counts(), rankings.lacking()
     retrieved, judged = counts["retrieved"], counts["judged"]
     query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(known, rankings.relevance, 0)
-    relevant = relevance > 0
-    highest = np.full(rankings.queries, -np.inf)
-    lowest = np.full(rankings.queries, np.inf)
-    np.maximum.at(highest, query[relevant], relevance[relevant])
-    np.minimum.at(lowest, query[relevant], relevance[relevant])
+    relevance = rankings.relevance
+    if rankings.judged is not None:
+        relevance = np.where(rankings.judged, relevance, 0)
+    highest = np.zeros(rankings.queries)
+    np.maximum.at(highest, query, relevance)
+    lower_grades = (relevance > 0) & (relevance < highest[query])
     ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
     properties = {
         "no place in the run": lacking,
@@ -39,7 +39,7 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
         "unjudged documents": retrieved > counts["retrieved and judged"],
         "judged documents that were not retrieved": judged > counts["retrieved and judged"],
         "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": highest > lowest,
+        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
         "a relevance above 1": highest > 1,
     }
     if k is not None:
@@ -58,19 +58,19 @@ def in_common(
     `noun` names.
     """
     differ = int(np.count_nonzero(differing))
-    agree = int(np.count_nonzero(~differing))
+    agree = len(differing) - differ
     telling = []
     for name, having in properties.items():
+        have = int(np.count_nonzero(having))
         differ_with = int(np.count_nonzero(having & differing))
-        agree_with = int(np.count_nonzero(having & ~differing))
-        chance = _chance_of_as_many(differ_with, differ, differ_with + agree_with, differ + agree)
+        chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
         if 2 * differ_with > differ and chance <= TELLING:
-            have = (
-                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}"
+            sentence = (
+                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
+                f"of the {agree:,} that agree, {have - differ_with:,} do."
             )
-            sentence = f"{have}; of the {agree:,} that agree, {agree_with:,} do."
             telling.append((chance, sentence))
-    telling.sort(key=lambda chance_and_sentence: chance_and_sentence[0])
+    telling.sort(key=itemgetter(0))
     for _, sentence in telling[:SHOWN_PROPERTIES]:
         yield sentence
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measure.ties import Floats, Mask
 from .forms import Shows
 from .slip_terms import Queries, Query, in_order, ranked
 
@@ -34,8 +34,7 @@ KIND_OF_LISTS = {  # in which all documents are judged and retrieved
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-# the score and the relevance, retrieved or not, judged or not
-_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]
+_Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 # the most with the same score; one or two of them are relevant, so that all orders can be tried
 TIED_DOCUMENTS = 12
 
@@ -53,7 +52,7 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
 def random_rankings(
     numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
 ) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number.
+    """Return small random rankings that arguments can show, one for every number.
 
     The number determines its kind.
 
@@ -76,7 +75,7 @@ def is_plain(number: int) -> bool:
 
 @lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
-    """Return random rankings, which keep their scores by each definition for the next function."""
+    """Return random rankings, which keep their scores by every definition for the next function."""
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
@@ -84,20 +83,34 @@ def _random_ranking(
     rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
 ) -> Query:
     """Return a ranking with documents of random ids."""
+    # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
+    cut = k or 8
+    size_range = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "long tied": LONG,
+        "close": (4, TIED_DOCUMENTS + 1),
+        "many relevant": (cut + 1, 2 * cut + 3),
+        "deep": (cut + 2, cut + 8),
+        "unjudged": (cut + 2, cut + 8),
+    }.get(kind, (2, cut + 6))
+    if kind == "nothing relevant" and turn % 3 == 2:
+        size_range = LONG
+    size = int(rng.integers(*size_range))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     if kind in ("tied", "long tied", "close"):
-        columns = _with_ties(rng, k or 8, shows, kind, 2 * turn + number % 2)
+        columns = _with_ties(rng, cut, shows, kind, 2 * turn + number % 2, relevance)
     else:
-        columns = _without_ties(rng, k or 8, shows, kind, turn)
-    order = rng.permutation(size := len(columns[0]))
-    scores, relevance = (column[order] for column in columns[:2])
-    retrieved, judged = (column[order] for column in columns[2:])
+        columns = _without_ties(rng, cut, shows, kind, turn, relevance)
+    size = len(columns[0])
+    order = rng.permutation(size)
+    scores, relevance, retrieved, judged = (column[order] for column in columns)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance = np.zeros(size, np.int64)
-        relevance[only] = 1
+        relevance = np.arange(size) == only
         judged[only] = True
     if not shows.grades:
         relevance = np.minimum(relevance, 1)
@@ -116,23 +129,10 @@ def _random_ranking(
 
 
 def _without_ties(
-    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
-) -> _Columns:
-    """Return a ranking in which no two scores are near each other.
-
-    The turn counts how often the kind was asked about, so that its variants take turns.
-    """
-    size_range = {
-        "short": (2, max(cut, 3)),
-        "long": LONG,
-        "many relevant": (cut + 1, 2 * cut + 3),
-        "deep": (cut + 2, cut + 8),
-        "unjudged": (cut + 2, cut + 8),
-    }.get(kind, (2, cut + 6))
-    if kind == "nothing relevant" and turn % 3 == 2:
-        size_range = LONG
-    size = int(rng.integers(*size_range))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int, relevance: _Column
+) -> tuple[_Column, ...]:
+    """Return a ranking in which no two scores are near each other."""
+    size = len(relevance)
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0
     if kind == "many relevant":
@@ -148,9 +148,9 @@ def _without_ties(
 
 
 def _with_gaps(
-    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Mask, Mask]:
-    """Return which documents were retrieved and judged, and the relevance that suits their kind."""
+    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: _Column
+) -> tuple[_Column, ...]:
+    """Return the relevance that suits a kind, and which documents were retrieved and judged."""
     size = len(relevance)
     retrieved, judged = np.ones((2, size), bool)
     has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
@@ -166,10 +166,8 @@ def _with_gaps(
         judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
     if kind == "mixed" and turn % 3:
         # A single document on one side
-        if turn % 3 == 1:
-            judged[:] = False
-        else:
-            retrieved[:] = False
+        side = judged if turn % 3 == 1 else retrieved
+        side[:] = False
         single = rng.integers(size)
         judged[single] = retrieved[single] = True
         relevance[single] = max(relevance[single], 1)
@@ -181,30 +179,26 @@ def _with_gaps(
 
 
 def _with_ties(
-    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
-) -> _Columns:
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int, relevance: _Column
+) -> tuple[_Column, ...]:
     """Return a ranking with tied documents, at most two of them relevant, or with close scores."""
-    size_range = {
-        "long tied": LONG,
-        "close": (4, TIED_DOCUMENTS + 1),
-    }.get(kind, (2, cut + 6))
-    size = int(rng.integers(*size_range))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    size = len(relevance)
     tied = np.zeros(size, bool)
-    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    scores: _Column = np.sort(rng.permutation(2 * size)[:size])[::-1] / 8 + 0.5
     if kind == "close":
-        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        scores = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
         groups = [(0, size, 2)]
     else:
-        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2).tolist()
         first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
-        second = first + int(lengths[0])
+        second = first + lengths[0]
         groups = [(first, lengths[0], 1 + number % 2)]
         if number % 2 == 0 and second < size - 1:
             groups.append((second, min(lengths[1], size - second), 1))
     for start, length, relevant in groups:
         group = slice(start, start + length)
-        tied[group], relevance[group] = True, 0
+        tied[group] = True
+        relevance[group] = 0
         if kind != "close":
             scores[group] = scores[start]
         relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,20 +43,22 @@ class _Number(NamedTuple):
     value: float
     half_unit: float  # of its last digit
     loss: float  # what it may be off, however many digits it has
+    # whether a score was given in percent, or the digits of a value show that it was rounded
+    is_percent: bool = False
+    is_rounded: bool = False
 
 
 class Reported(NamedTuple):
     """Scores that somebody reported."""
 
     given: Mapping[_Cutoff, Any]  # the scores as they were given
-    scores: Sequence[_Number]
-    percent: bool  # whether a score was given in percent
-    values: Any  # the value of each query, in order or by id; None if scores were reported
+    values: Any  # the value of every query, in order or by id; None if scores were reported
     k: int | None
+    highest: float = 1  # a score above it is a percentage
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read a score, scores by name, or the value of every query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
@@ -63,30 +66,27 @@ class Reported(NamedTuple):
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
         are_records = is_list and isinstance(next(iter(content), None), Mapping)
+        scores: dict[_Cutoff, Any] = {(): got}
         if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
             scores = results.scores(k)
-            if scores:
-                first_cutoff = next(iter(scores))
-                return cls._from_scores(scores, first_cutoff[0])
-            values, cutoff = results.values(k)
-            return cls({}, (), False, values, cutoff)
-        if is_list:
-            return cls({}, (), False, got, k)
-        return cls._from_scores({(): got}, k)
+            if not scores:
+                return cls({}, *results.values(k))
+            k = next(iter(scores))[0]
+        elif is_list:
+            return cls({}, got, k)
+        for score in scores.values():
+            _score(score, 1)  # which refuses what is no score
+        return cls(scores, None, k)
 
-    @classmethod
-    def _from_scores(
-        cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1
-    ) -> "Reported":
-        """Read scores as percentages if one has a percent sign or is above the highest."""
-        scores = []
-        any_percent = False
-        for score in given.values():
-            number, is_percent = _score(score, highest)
-            scores.append(number)
-            any_percent = any_percent or is_percent
-        return cls(given, tuple(scores), any_percent, None, k)
+    @property
+    def _scores(self) -> list[_Number]:
+        return [_score(score, self.highest) for score in self.given.values()]
+
+    @property
+    def percent(self) -> bool:
+        """Whether a score was given in percent: with a percent sign, or above the highest."""
+        return any(score.is_percent for score in self._scores)
 
     @property
     def words(self) -> str:
@@ -94,7 +94,7 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         words = []
-        for cutoff, score in zip(self.given, self.scores, strict=True):
+        for cutoff, score in zip(self.given, self._scores, strict=True):
             text = f"{score.value:g}"
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
@@ -107,64 +107,48 @@ class Reported(NamedTuple):
             return f"These values of queries are the {measure} of"
         if () in self.given:
             return f"{self.words} is the {measure} of"
-        if len(self.scores) == 1:
+        if len(self.given) == 1:
             return f"{self.words} is that of"
         return f"{self.words} are those of"
 
-    @property
-    def score(self) -> float:
-        """The score, or the first of several; nan for the values of queries."""
-        if not self.scores:
-            return math.nan
-        return self.scores[0].value
-
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        if self.values is not None:
-            return self
-        return self._from_scores(self.given, self.k, math.inf)
+        return self._replace(highest=math.inf)
 
-    def evidence(self, rankings: Rankings) -> list[Evidence]:
+    def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
-        if self.values is None:
-            return [
-                _evidence([score.value], score.half_unit, score.loss, cutoff)
-                for cutoff, score in zip(self.given, self.scores, strict=True)
-            ]
-        values = self.values
-        if isinstance(values, Mapping):
-            values = _in_order_of_queries(values, rankings)
-        if len(values) != rankings.queries:
-            problem = f"{len(values)} values for {rankings.queries} queries"
-            raise InputError(f"{problem}; give the value of each query", "got")
-        numbers = []
-        any_rounded = False
-        for value in values:
-            number, is_rounded = _value_of_query(value)
-            numbers.append(number)
-            any_rounded = any_rounded or is_rounded
-        half_unit = 0.0
-        if any_rounded:
+        by_query = self.values is not None
+        numbers = self._scores
+        if by_query:
+            values = self.values
+            if isinstance(values, Mapping):
+                values = _in_order_of_queries(values, rankings)
+            if len(values) != rankings.queries:
+                raise InputError(
+                    f"{len(values)} values for {rankings.queries} queries; "
+                    "give the value of each query",
+                    "got",
+                )
+            numbers = list(map(_value_of_query, values))
+        half_unit = np.array([number.half_unit for number in numbers])
+        loss = np.array([number.loss for number in numbers])
+        if by_query:
+            loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
-            half_unit = min(number.half_unit for number in numbers)
-        loss = min(number.loss for number in numbers)
-        return [_evidence([number.value for number in numbers], half_unit, loss, by_query=True)]
-
-
-def _evidence(
-    scores: Sequence[float],
-    half_unit: float,
-    loss: float,
-    cutoff: _Cutoff = (),
-    *,
-    by_query: bool = False,
-) -> Evidence:
-    exact = half_unit + REORDERED
-    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
+            half_unit = half_unit.min(keepdims=True)
+            if not any(number.is_rounded for number in numbers):
+                half_unit = np.zeros(1)
+        return Evidence(
+            scores=np.array([number.value for number in numbers]),
+            tolerance=half_unit + loss,
+            exact=half_unit + REORDERED,
+            cutoffs=list(chain.from_iterable(self.given)),
+            by_query=by_query,
+        )
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -173,26 +157,20 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     are_numbered = bool(names) and not isinstance(names[0], str)
     if are_numbered and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
-        values = {_number_in(name): value for name, value in values.items()}
+        values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = []
-    for name, may_be_missing in zip(names, may_be_omitted, strict=True):
-        if name not in values and not may_be_missing:
-            missing.append(name)
+    missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
-        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
-        raise InputError(f"{some}; give the value of each query{none}", "got")
+        raise InputError(
+            f"query {shown(missing[0])} is missing ({len(missing)} such queries); "
+            f"give the value of each query{none}",
+            "got",
+        )
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
-
-
-def _number_in(name: str) -> int | str:
-    if name.isdecimal():
-        return int(name)
-    return name
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -213,37 +191,30 @@ def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     if _is_file(got):
         path = os.fsdecode(got)
-        return _read_file(path), f"got: {path}"
+        try:
+            return read_content(path), f"got: {path}"
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
+        except ValueError as error:
+            raise InputError(f"{error}", "got") from None
     index = getattr(got, "index", None)
     if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
         # a Series of pandas, with the ids of queries in place of the numbers of rows
         return got.to_dict(), "got"
-    if not isinstance(got, str):
-        return got, "got"
-    if "\n" in got or NDCG.match(got.strip()):
-        return got.encode(), "got"
-    if "@" in got:
-        return dict(map(_named_score, got.split(","))), "got"
+    if isinstance(got, str):
+        if "\n" in got or NDCG.match(got.strip()):
+            return got.encode(), "got"
+        if "@" in got:
+            return dict(map(_named_score, got.split(","))), "got"
     return got, "got"
 
 
 def _is_file(got: Any) -> bool:
     """Return whether this is a file or a pipe, and not a number."""
-    if not isinstance(got, (str, os.PathLike)):
-        return False
     if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
         return False
-    return os.path.exists(got) and not os.path.isdir(got)
-
-
-def _read_file(path: str) -> bytes:
-    """Return the content of a file or a pipe, which may be compressed; an error names it."""
-    try:
-        return read_content(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-    except ValueError as error:
-        raise InputError(f"{error}", "got") from None
+    is_path = isinstance(got, (str, os.PathLike))
+    return is_path and os.path.exists(got) and not os.path.isdir(got)
 
 
 def _named_score(text: str) -> tuple[str, str]:
@@ -261,26 +232,25 @@ def _named_score(text: str) -> tuple[str, str]:
 # Numbers
 
 
-def _value_of_query(value: Any) -> tuple[_Number, bool]:
-    """Return the value of a query, and whether its digits show that it was rounded.
+def _value_of_query(value: Any) -> _Number:
+    """Return the value of a query, which may be above 1, but is not a percentage.
 
-    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
-    percentage.
+    Numbers such as 1.0 and 0.5 may have few digits without being rounded.
 
-    >>> [_value_of_query(value)[1] for value in (0.5, "0.5000", np.float32(0.63))]
+    >>> [_value_of_query(value).is_rounded for value in (0.5, "0.5000", np.float32(0.63))]
     [False, True, True]
     """
-    is_nan = is_real(value) and math.isnan(value)
-    if value is None or is_nan:
+    if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
-        return _Number(math.nan, math.inf, LOSS_OF_32_BITS), False
-    decimal, exponent = _decimal(value), _exponent(value)
+        return _Number(math.nan, math.inf, LOSS_OF_32_BITS)
+    decimal = _decimal(value)
     number = float(decimal)
-    if exponent is None or not math.isfinite(number):
+    if not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
-    fewest = _exponent(number)
-    may_be_exact = decimal == Decimal(number) and fewest is not None and exponent >= fewest
-    return _Number(number, HALF_UNIT * 10.0**exponent, _loss(number)), not may_be_exact
+    exponent = _exponent(decimal)
+    may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
+    half_unit = HALF_UNIT * 10.0**exponent
+    return _Number(number, half_unit, _loss(number), is_rounded=not may_be_exact)
 
 
 def _loss(number: float) -> float:
@@ -321,32 +291,27 @@ def _decimal(value: Any) -> Decimal:
         text = str(value)
     elif is_real(value):
         single, number = _in_32_bits(value), float(value)
-        text = repr(number)
-        if float(single) == number:
-            text = str(single)
+        text = str(single) if float(single) == number else repr(number)
     try:
         return Decimal(text)
     except InvalidOperation:
         return Decimal("nan")
 
 
-def _exponent(value: Any) -> int | None:
-    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
-    exponent = _decimal(value).as_tuple().exponent
-    if isinstance(exponent, int):
-        return exponent
-    return None
+def _exponent(number: Decimal) -> int:
+    """Return the power of ten of the last digit of a finite number."""
+    return int(number.as_tuple().exponent)
 
 
-def _score(got: Any, highest: float) -> tuple[_Number, bool]:
-    """Return a score, and whether it is a percentage: with a percent sign, or above the highest.
+def _score(got: Any, highest: float) -> _Number:
+    """Return a score, which is a percentage with a percent sign, or above the highest.
 
     Raises:
         ValueError: it is not a score.
     """
-    number, exponent = _decimal(got), _exponent(got)
+    number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
-    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
+    if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
         file = ""
         if isinstance(got, (str, os.PathLike)):
             by_query = "a file that holds the value of each query"
@@ -355,6 +320,7 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
         )
+    exponent = _exponent(number)
     percent = abs(number) > highest or str(got).strip().endswith("%")
     if exponent >= 0 and abs(number) <= 1 and not percent:
         raise InputError(
@@ -362,9 +328,10 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
+    value = float(number / scale)
     # The original may have been computed in percent, or not.
-    loss = max(_loss(float(number)), _loss(float(number / scale)))
-    return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
+    loss = max(_loss(float(number)), _loss(value))
+    return _Number(value, HALF_UNIT * 10.0**exponent / scale, loss, is_percent=percent)
 
 
 # The results of programs
@@ -391,32 +358,33 @@ class _Results:
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
         self.name = name
-        # The rows of each nDCG, by the name that it has here; empty for rows without a measure.
-        self.query_rows: dict[str, list[_Row]] = {}
-        self.mean_rows: dict[str, list[_Row]] = {}
+        # The rows of every nDCG, by its cutoff; by () for rows without a measure.
+        self.query_rows: dict[_Cutoff, list[_Row]] = {}
+        self.mean_rows: dict[_Cutoff, list[_Row]] = {}
         self.other_measures: dict[str, None] = {}
-        rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
         try:
-            for row in rows:
+            if isinstance(content, bytes):
+                content = read_cells(content)
+            if isinstance(content, pa.Table):
+                content = content.to_pylist()
+            read = _rows_of_lines if isinstance(content, Iterator) else _rows_of_json
+            for row in read(content):
                 self._add(row)
         except ValueError as error:
-            hint = "give JSON of values by query, or lines of a query and its value"
-            raise InputError(f"{error}; {hint}", name) from None
+            raise InputError(
+                f"{error}; give JSON of values by query, or lines of a query and its value", name
+            ) from None
 
     def _add(self, row: _Row) -> None:
-        measure: str | None = ""
-        if row.measure is not None:
-            measure = _ndcg_name(row.measure)
+        cutoff = _cutoff_of(row.measure)
         # A mean may have the name of its measure in place of the query.
-        mean_name = _ndcg_name(row.query)
-        if measure is None:
+        cutoff_of_mean = _cutoff_of(row.query)
+        if row.measure is not None and not cutoff:
             self.other_measures[str(row.measure)] = None
-        elif measure == "" and mean_name:
-            self.mean_rows.setdefault(mean_name, []).append(row)
-        elif mean_name or row.query in ALL_QUERIES:
-            self.mean_rows.setdefault(measure, []).append(row)
+        elif cutoff_of_mean or row.query in ALL_QUERIES:
+            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(row)
         else:
-            self.query_rows.setdefault(measure, []).append(row)
+            self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
         """Return the means by cutoff, only that at k if it is given; none with values of queries.
@@ -426,23 +394,23 @@ class _Results:
                 values.
         """
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = {name: rows for name, rows in self.mean_rows.items() if name}
-        if not means or any(name for name in self.query_rows):
+        means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
+        if not means or any(self.query_rows):
             return {}
+        cutoffs: Iterable[_Cutoff] = means
         if k is not None:
-            name = result_name("nDCG", k)
-            means = {name: self._rows_named(name, means)}
+            cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
-        for name, rows in means.items():
-            self._refuse_runs(rows)
-            first = rows[0].value
-            for row in rows:
-                if _decimal(row.value) != _decimal(first):
-                    both = f"{shown(first)} and {shown(row.value)}"
+        for cutoff in cutoffs:
+            first, *others = [row.value for row in self._rows_at(cutoff, means)]
+            scores[cutoff] = first
+            for value in others:
+                if _decimal(value) != _decimal(first):
                     raise InputError(
-                        f"has two values of {name}, {both}; give one of them", self.name
+                        f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
+                        f"{shown(value)}; give one of them",
+                        self.name,
                     )
-            scores[(_cutoff_in(name),)] = first
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
@@ -452,60 +420,50 @@ class _Results:
             ValueError: there is no such nDCG or several, there are several runs, or a query has two
                 values.
         """
-        name = result_name("nDCG", k)
-        if name not in self.query_rows and "" in self.query_rows:
-            name = ""
+        cutoff: _Cutoff = (k,)
+        if cutoff not in self.query_rows and () in self.query_rows:
+            cutoff = ()
         elif k is None and len(self.query_rows) == 1:
-            (name,) = self.query_rows
-        rows = self._rows_named(name, self.query_rows)
-        self._refuse_runs(rows)
-        cutoff = _cutoff_in(name)
-        if cutoff is None:
-            cutoff = k
-        return _values_by_query(self.name, rows), cutoff
+            (cutoff,) = self.query_rows
+        rows = self._rows_at(cutoff, self.query_rows)
+        return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
-    def _rows_named(self, name: str, known: Mapping[str, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG; the error says which others there are."""
-        if name in known:
-            return known[name]
-        there = brief(known or self.other_measures, " and ") or "no value"
-        hint = ""
-        if known:
-            cutoff = _cutoff_in(next(iter(known)))
-            hint = f"; choose {mark('cutoff of nDCG', cutoff, said=f'k={cutoff}')}"
-        raise InputError(f"holds {there}, not {name}{hint}", self.name)
+    def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
+        """Return the rows of an nDCG, which are of one run.
 
-    def _refuse_runs(self, rows: Sequence[_Row]) -> None:
-        runs = dict.fromkeys(row.run for row in rows)
+        Raises:
+            ValueError: there are none, or they are of several runs.
+        """
+        if cutoff not in known:
+            names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
+            there = brief(names or self.other_measures, " and ") or "no value"
+            hint = ""
+            if known:
+                (k,) = next(iter(known))
+                hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
+            name = result_name("nDCG", *cutoff)
+            raise InputError(f"holds {there}, not {name}{hint}", self.name)
+        rows = known[cutoff]
+        runs = dict.fromkeys(str(row.run) for row in rows)
         if len(runs) > 1:
-            several = brief(map(str, runs), " and ")
             raise InputError(
-                f"holds the values of {several}; give those of one of these", self.name
+                f"holds the values of {brief(runs, ' and ')}; give those of one of these", self.name
             )
+        return rows
 
 
-def _ndcg_name(measure: Any) -> str | None:
-    """Return the name that an nDCG has here; None for another measure.
+def _cutoff_of(measure: Any) -> _Cutoff:
+    """Return the cutoff of an nDCG by its name; empty for another measure.
 
-    >>> _ndcg_name("ndcg_cut_10"), _ndcg_name("NDCG"), _ndcg_name("ndcg_at_5"), _ndcg_name("map")
-    ('nDCG@10', 'nDCG', 'nDCG@5', None)
+    >>> _cutoff_of("ndcg_cut_10"), _cutoff_of("NDCG"), _cutoff_of("ndcg_at_5"), _cutoff_of("map")
+    ((10,), (None,), (5,), ())
     """
-    if not isinstance(measure, str):
-        return None
-    match = NDCG.fullmatch(measure)
+    match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     if match is None:
-        return None
+        return ()
     if match[1] is None:
-        return result_name("nDCG", None)
-    return result_name("nDCG", int(match[1]))
-
-
-def _cutoff_in(name: str) -> int | None:
-    """Return the cutoff in the name that an nDCG has here; None if it has none."""
-    cutoff = name.partition("@")[2]
-    if not cutoff:
-        return None
-    return int(cutoff)
+        return (None,)
+    return (int(match[1]),)
 
 
 def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
@@ -521,8 +479,11 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
         elif row.query not in by_query:
             by_query[row.query] = value
         elif repr(by_query[row.query]) != repr(value):
-            both = f"{shown(by_query[row.query])} and {shown(value)}"
-            raise InputError(f"query {shown(row.query)} has two values, {both}", name)
+            raise InputError(
+                f"query {shown(row.query)} has two values, {shown(by_query[row.query])} and "
+                f"{shown(value)}",
+                name,
+            )
     if by_query and alone:
         raise InputError("some values have a query, others none; give each of them its query", name)
     return by_query or alone
@@ -531,56 +492,37 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 # Lines
 
 
-def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    cells = read_cells(content)
-    if isinstance(cells, Iterator):
-        yield from _rows_of_lines(cells)
-    elif isinstance(cells, pa.Table):
-        yield from _rows_of_json(cells.to_pylist())
-    else:
-        yield from _rows_of_json(cells)
-
-
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = _rows_of_log(lines)
-    if any(_ndcg_name(row.measure) for row in logged):
-        yield from logged
-        return
-    header: list[str] | None = None
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        if index == 0 and cells[0] == "":
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-            continue
-        if header is None and not _is_value(value):
-            if any(name in words for name in ALL_QUERIES):
-                # such as the name of the run, in the output of trec_eval
-                continue
-            if index == 0:
-                header = cells
-                continue
-        if header is not None and len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-            continue
-        row = None
-        if header is None:
-            row = _row_of_words(words, value)
-        if row is None:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield row
-
-
-def _rows_of_log(lines: Iterable[Line]) -> list[_Row]:
-    """Return the means in the log of BEIR, with lines such as INFO - NDCG@10: 0.3146."""
-    rows = []
+    # the means in the log of BEIR, in lines such as INFO - NDCG@10: 0.3146
+    logged = []
     for line in lines:
         name, value = ["", "", *line.text.split()][-2:]
         if name.endswith(":"):
-            rows.append(_Row(ALL_QUERIES[0], value, name[:-1]))
-    return rows
+            logged.append(_Row(ALL_QUERIES[0], value, name[:-1]))
+    if any(_cutoff_of(row.measure) for row in logged):
+        yield from logged
+        return
+    header: list[str] = []
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        has_value = _is_value(value)
+        is_of_all = any(name in words for name in ALL_QUERIES)
+        if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+            continue
+        if is_of_all and not (header or has_value):
+            # such as the name of the run, in the output of trec_eval
+            continue
+        if len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+            continue
+        row = None if header else _row_of_words(words, value)
+        if row is None:
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
+        yield row
 
 
 def _row_of_words(words: list[str], value: str) -> _Row | None:
@@ -591,7 +533,7 @@ def _row_of_words(words: list[str], value: str) -> _Row | None:
         # ir_measures prints the query first.
         words.reverse()
     measure, query = [None, None, *words][-2:]
-    is_other_measure = measure is not None and _ndcg_name(measure) is None
+    is_other_measure = measure is not None and not _cutoff_of(measure)
     if not _is_value(value) and not is_other_measure:
         return None
     return _Row(query, value, measure)
@@ -634,7 +576,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         elif isinstance(content.get("queries"), Mapping):
             # saved reports by run
             yield from _rows_of_json(content, name)
-        elif _ndcg_name(name) and not any(map(_ndcg_name, content)):
+        elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
             # values by measure, then by query, as ranx has them
             for query, number in content.items():
                 yield _Row(query, number, name)
@@ -647,7 +589,7 @@ def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
     are_records = all(isinstance(value, Mapping) for value in values)
     if are_records and len(values) > 1:
-        with_ndcg = [record for record in values if any(map(_ndcg_name, record))]
+        with_ndcg = [record for record in values if any(map(_cutoff_of, record))]
         if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
             # the means of nDCG, beside those of MAP, recall and precision
             yield from _rows_of_json(with_ndcg[0])
@@ -681,13 +623,19 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
-    query_column, columns = _columns_of(record)
+    """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
+    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
+    columns = []
+    for name in record:
+        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query_column is None and len(columns) == 2:
+        query_column = columns.pop(0)
     query = None
     if query_column is not None:
         query = record[query_column]
     run = record.get("run", record.get("runid", run))
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
         yield _Row(query, record[name], name, run)
     if ndcgs:
@@ -698,19 +646,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     measure = None
     for name in spelled(record, ("measure",)):
         measure = record[name]
-    if query_column is None and measure is not None:
-        # a measure and its mean
-        query = ALL_QUERIES[0]
+        if query_column is None:
+            # a measure and its mean
+            query = ALL_QUERIES[0]
     yield _Row(query, record[columns[0]], measure, run)
-
-
-def _columns_of(record: Mapping[str, Any]) -> tuple[str | None, list[str]]:
-    """Return the column of queries, None if there is none, and the columns that may have values."""
-    query = next(iter(spelled(record, QUERY_NAMES)), None)
-    columns = []
-    for name in record:
-        if name != query and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
-    if query is None and len(columns) == 2:
-        query = columns.pop(0)
-    return query, columns

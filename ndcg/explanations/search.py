@@ -1,12 +1,12 @@
 """Search for combinations of options that give reported scores, for papers with their own code.
 
 Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are
-summed once for each choice that they depend on, at all cutoffs together. Options that change only
+summed once for every choice that they depend on, at all cutoffs together. Options that change only
 the mean are applied to the values of the queries.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
 # The options that the DCG depends on, as well as those that change how rankings are read.
 OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
-AVERAGING = ("zero_division", "missing")
 # The options that are searched, with their values. If values cannot differ on some rankings, only
 # the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
@@ -53,27 +52,17 @@ class Searched(NamedTuple):
     read: Callable[[Options], Rankings]  # returns the rankings under some options
     given: Mapping[str, Any]  # the options that are known
     k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
+    weight: Floats | None  # the weight of every query
+    evidence: Evidence  # the reported scores; a setting must match all of them
 
     @property
-    def reported_values(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        for reported in self.evidence:
-            if reported.by_query:
-                return reported
-        return None
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores; none if they are unknown."""
-        cutoffs = chain.from_iterable(reported.cutoff for reported in self.evidence)
-        return list(dict.fromkeys(cutoffs))
-
-    @property
-    def asked_cutoffs(self) -> list[int | None]:
+    def cutoffs(self) -> Sequence[int | None]:
         """The cutoffs of the reported scores, or that of the caller."""
-        return self.named_cutoffs or [self.k]
+        return self.evidence.cutoffs or [self.k]
+
+    def options(self, **chosen: Any) -> Options:
+        """Return the known options, and others beside them or in place of them."""
+        return Options.parse(**{**self.given, **chosen})
 
     def values_of(self, name: str) -> Sequence[Any]:
         """Return the values of an option to try."""
@@ -81,68 +70,66 @@ class Searched(NamedTuple):
             return (self.given[name],)
         return VALUES[name]
 
-    def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from values of queries at these cutoffs.
+    def scores_of(self, values: Floats) -> Floats:
+        """Return the means to compare with the evidence, from values of queries at every cutoff.
 
-        There is a row for each setting and a column for each evidence, none for values of queries.
+        There is a row for every setting and a column for every mean, none for values of queries.
         """
-        if self.reported_values is not None:
+        if self.evidence.by_query:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
-        if self.named_cutoffs:
-            rows = [cutoffs.index(reported.cutoff[0]) for reported in self.evidence]
-            return means[rows][np.newaxis]
+        if self.evidence.cutoffs:
+            return means[np.newaxis]
         return means[:, np.newaxis]
 
-    def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
+    def matching(self, values: Floats, scores: Floats) -> Mask:
         """Return which settings match all evidence, from the values of queries and their means."""
-        reported_values = self.reported_values
-        if reported_values is not None:
-            tolerance = reported_values.exact if exact else None
-            return np.asarray(reported_values.near(values, tolerance).all(axis=1))
-        near = []
-        for column, reported in enumerate(self.evidence):
-            tolerance = reported.exact if exact else None
-            near.append(reported.near(scores[:, column], tolerance))
-        return np.asarray(np.all(near, axis=0))
+        compared = values if self.evidence.by_query else scores
+        return np.asarray(self.evidence.near(compared).all(axis=1))
 
 
-class Matching(NamedTuple):
-    """The conventions that match, and how many would by chance."""
+class PossibleCause(NamedTuple):
+    """A convention, other options or a slip that gives the reported scores."""
 
-    names: tuple[str, ...]
-    settings: int  # how many of them give different values to some query
-    by_chance: float
+    combination: Combination
+    values: int  # a hash of the values of queries
+    slip: str = ""  # the name of the slip; empty without one
+    as_given: bool = False  # whether it gives the scores only if they are no percentages
+
+    @property
+    def changes(self) -> int:
+        """In how many ways it differs from a convention."""
+        return len(self.combination.changed) + bool(self.slip)
 
 
-def matching_conventions(searched: Searched) -> Matching:
-    """Return the conventions that match all evidence to all digits, else to those of 32 bits."""
+def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
+    """Return the conventions that match all evidence to all digits, else to those of 32 bits.
+
+    Also return the scores of all of them.
+    """
     tried = Tried()
-    cutoffs = searched.asked_cutoffs
-    measures = [result_name("nDCG", cutoff) for cutoff in cutoffs]
-    exactly: list[str] = []
-    nearly: list[str] = []
-    hashes: dict[str, int] = {}
+    evidence = searched.evidence
+    exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
+    measures = [result_name("nDCG", cutoff) for cutoff in searched.cutoffs]
+    exactly: list[PossibleCause] = []
+    nearly: list[PossibleCause] = []
     for name in CONVENTIONS:
-        given = {**searched.given, "convention": name}
         try:
-            options = Options.parse(measures=measures, **given)
+            options = searched.options(convention=name, measures=measures)
             rankings = searched.read(options)
             with user_terms(rankings):
                 measured = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
         values = measured[[row for _, _, row in options.results]]
-        scores = searched.scores_of(values, cutoffs)
+        scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(values, scores, exact=True).all():
-            exactly.append(name)
+        cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
+        if exact.matching(values, scores).all():
+            exactly.append(cause)
         if searched.matching(values, scores).all():
-            nearly.append(name)
-        hashes[name] = hash_of(values)
-    names = exactly or nearly
-    distinct = {hashes[name] for name in names}
-    return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
+            nearly.append(cause)
+    return exactly or nearly, tried
 
 
 def hash_of(values: Floats) -> int:
@@ -154,27 +141,13 @@ class Setting(NamedTuple):
     """Options, and the values of queries under them at one or several cutoffs."""
 
     chosen: dict[str, Any]  # the options that may change a value
-    cutoffs: Sequence[int | None]  # the cutoff of each row of values
-    values: Floats  # of each query at each cutoff; nan for a query that does not count
+    cutoffs: Sequence[int | None]  # the cutoff of every row of values
+    values: Floats  # of every query at every cutoff; nan for a query that does not count
     scores: Floats  # the means to compare with the evidence
     changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
 
 
-def search(
-    searched: Searched, settings: Iterable[Setting], without_score: Mapping[str, str]
-) -> "Matches":
-    """Compare settings with the evidence; those without a score have an error."""
-    matches = Matches(searched, without_score)
-    for setting in settings:
-        matches.add(setting)
-    order = list(CONVENTIONS)
-    matches.matching.sort(
-        key=lambda match: (match.changes, order.index(match.combination.convention))
-    )
-    return matches
-
-
-def settings_to_try(searched: Searched) -> tuple[Iterator[Setting], dict[str, str]]:
+def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
     """Return the settings of the unknown options, but only one of those that cannot differ here.
 
     They do not depend on the reported scores, except for their cutoffs. Also return the errors of
@@ -191,32 +164,16 @@ def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Se
     total = len(cutoffs) * sum(reading.choices for reading in readings)
     with progress(total, "Searching", " options") as bar:
         for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                for averaging in _averagings(searched, scored):
-                    yield _setting(searched, scored, averaging)
+            for settings in _scored_choices(searched, reading, cutoffs):
+                yield from settings
                 bar.update(1)
-
-
-def _setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
-    """Return the values and the means under options and a way to average them."""
-    values = _averaged(scored, averaging)
-    scores = searched.scores_of(values, scored.cutoffs)
-    zero, missing, matter = averaging
-    options = {**scored.chosen, "zero_division": zero, "missing": missing}
-    names = (scored.matter | matter) - searched.given.keys()
-    chosen = {name: value for name, value in options.items() if name in names}
-    changes = np.full(len(scores), _changes(chosen).min())
-    if not searched.named_cutoffs:
-        # Another cutoff than the one that was asked for is a change too.
-        changes += [cutoff != searched.k for cutoff in scored.cutoffs]
-    return Setting(chosen, scored.cutoffs, values, scores, changes)
 
 
 class _Reading(NamedTuple):
     """The rankings as some options read them."""
 
     chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
+    matter: set[str]  # the options that may change the nDCG of a query
     grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
     rankings: Rankings
 
@@ -226,25 +183,14 @@ class _Reading(NamedTuple):
         return math.prod(map(len, self.grid.values()))
 
 
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
-
-
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option that has none."""
+    """Return the distinct readings of the rankings, and the errors of options that have none."""
     readings: list[_Reading] = []
     without_score: dict[str, str] = {}
 
     def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
         try:
-            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
+            return searched.read(searched.options(k=1, **chosen))
         except ValueError as error:
             without_score[f"{name}={chosen[name]}"] = Message(marked(error))
             return None
@@ -265,215 +211,211 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
-            matter = set(VALUES) - set(AVERAGING)
+            matter = set(VALUES)
             if dtypes_are_alike:
-                matter.discard("score_dtype")
+                matter.remove("score_dtype")
             if not ties:
-                matter.discard("ties")
+                matter.remove("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.discard("negative_relevance")
-            grid = _grid(searched, matter)
+                matter.remove("negative_relevance")
+            grid = {}
+            for name in OPTIONS_OF_DCG:
+                values = searched.values_of(name)
+                # One value of an option that does not matter is enough.
+                grid[name] = values if name in matter else values[:1]
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
                 grid["ties"] = [order for order in grid["ties"] if order != "docid"]
-            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
+            readings.append(_Reading(chosen, matter, grid, rankings))
     return readings, without_score
-
-
-def _grid(searched: Searched, matter: Collection[str]) -> dict[str, Sequence[Any]]:
-    """Return the values to try of the options of the DCG: one of an option that does not matter."""
-    grid = {}
-    for name in OPTIONS_OF_DCG:
-        values = searched.values_of(name)
-        if name not in matter:
-            values = values[:1]
-        grid[name] = values
-    return grid
 
 
 def _scored_choices(
     searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on.
+) -> Iterator[Iterator[Setting]]:
+    """Yield the settings of every choice of the options that the values of queries depend on.
 
-    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG
-    does not depend on ties, so each is summed only once.
+    The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
+    DCG does not depend on ties, so both are summed only once.
     """
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
     # The last of these options is `ties`, on which the ideal DCG does not depend.
-    *grid_of_ideal, orders = (reading.grid[name] for name in OPTIONS_OF_DCG)
+    *grid_of_ideal, orders = reading.grid.values()
     for choice in product(*grid_of_ideal):
         chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
         try:
-            options = Options.parse(k=1, **{**searched.given, **chosen})
+            options = searched.options(k=1, **chosen)
         except ValueError:  # this discount does not allow this base of the logarithm
             continue
-        ideals = {
-            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
-            for ideal in cutoffs
-        }
-        if not any(ideals.values()):
+        ideals = {}
+        for ideal in cutoffs:
+            sums = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
+            if sums:
+                ideals[ideal] = sums
+        if not ideals:
             continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
+        perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+        perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+        rankings = searched.read(perfect_options)
+        perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+        perfect &= rankings.counts()["retrieved"] == 0
         turned = sign(discounts(1, options.log_base, options.discount))
         for ties in orders:
             dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
             for ideal, idcg in ideals.items():
                 known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if not known:
-                    continue
-                if searched.named_cutoffs and known != cutoffs[ideal]:
+                if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
                     # All reported scores must match.
                     continue
                 above = np.stack([dcg[cutoff] for cutoff in known])
                 below = np.stack([idcg[cutoff] for cutoff in known])
                 with np.errstate(divide="ignore", invalid="ignore"):
                     values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
+                options_of_values = {**chosen, "ideal": ideal, "ties": ties}
+                for name in options_of_values.keys() - reading.matter:
+                    del options_of_values[name]
+                yield _averaged(
+                    searched, options_of_values, known, values, rankings.lacking(), perfect
+                )
 
 
 def _sums_at(
     searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
 ) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query, at each cutoff that has one."""
+    """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
     if not cutoffs:
         return {}
     names = [result_name(measure, cutoff) for cutoff in cutoffs]
-    options = Options.parse(measures=names, **{**searched.given, **chosen})
+    options = searched.options(measures=names, **chosen)
     rankings = searched.read(options)
     try:
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
     except ValueError as error:  # the results of the conventions show the error
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
-            # It is the same at every cutoff.
-            return {}
         known: dict[int | None, Floats] = {}
-        for cutoff in cutoffs:
-            known |= _sums_at(searched, chosen, measure, [cutoff])
+        # An error with a position is the same at every cutoff.
+        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
+            for cutoff in cutoffs:
+                known |= _sums_at(searched, chosen, measure, [cutoff])
         return known
     return dict(zip(cutoffs, sums, strict=True))
 
 
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones `compute` counts as perfect."""
-    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **perfect_if_empty})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
+def _averaged(
+    searched: Searched,
+    chosen: Mapping[str, Any],
+    cutoffs: Sequence[int | None],
+    values: Floats,
+    skipped: Mask,
+    perfect: Mask,
+) -> Iterator[Setting]:
+    """Yield the settings that count empty and missing queries, but only one of those alike.
 
-
-# `zero_division`, `missing`, and those of them that may change a value
-_Averaging = tuple[float | str, str, set[str]]
-
-
-def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those alike."""
-    empty = np.isnan(scored.values)
-    some_skipped = bool(scored.skipped.any())
-    skipped_are_empty = bool(empty[:, scored.skipped].all())
+    Empty queries have no value yet. `skipped` are those that `missing="skip"` skips, `perfect`
+    those that `zero_division="perfect_if_empty"` counts as 1.
+    """
+    empty = np.isnan(values)
     ways_of_missing = searched.values_of("missing")
-    if not some_skipped:
+    if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
     for missing in ways_of_missing:
         filled = empty
         if missing == "skip":
-            filled = empty & ~scored.skipped
-        some_filled = bool(filled.any())
+            filled = empty & ~skipped
         fillings = searched.values_of("zero_division")
-        if not some_filled:
+        if not filled.any():
             fillings = fillings[:1]
         for zero in fillings:
-            leaves_out_empty = isinstance(zero, float) and math.isnan(zero)
-            missing_matters = some_skipped and not (skipped_are_empty and leaves_out_empty)
+            value_if_empty: Any = zero
+            if zero == PERFECT_IF_EMPTY:
+                value_if_empty = perfect.astype(np.float64)
+            averaged = np.where(empty, value_if_empty, values)
+            # Skipped queries may have no value in any case.
+            missing_matters = not np.isnan(averaged[:, skipped]).all()
             if not missing_matters and missing != ways_of_missing[0]:
                 # The first way has given the same.
                 continue
-            matter = set()
-            if some_filled:
-                matter.add("zero_division")
+            options = dict(chosen)
+            if filled.any():
+                options["zero_division"] = zero
             if missing_matters:
-                matter.add("missing")
-            yield zero, missing, matter
+                options["missing"] = missing
+            for name in options.keys() & searched.given.keys():
+                del options[name]
+            if missing == "skip":
+                averaged[:, skipped] = np.nan
+            scores = searched.scores_of(averaged)
+            changes = np.full(len(scores), changes_of(options).min())
+            if not searched.evidence.cutoffs:
+                # Another cutoff than the one that was asked for is a change too.
+                changes += [cutoff != searched.k for cutoff in cutoffs]
+            yield Setting(options, cutoffs, averaged, scores, changes)
 
 
-class FoundOptions(NamedTuple):
-    """A combination of options that gives the reported scores."""
-
-    combination: Combination
-    values: int  # a hash of the values of queries
-
-    @property
-    def changes(self) -> int:
-        """In how many options it differs from a convention."""
-        return len(self.combination.changed)
-
-
-class Matches:
+class Matches(NamedTuple):
     """The combinations that match, and the scores of all that were tried."""
 
-    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
-        self.searched = searched
-        # options by which the rankings cannot be read, with the error of each
-        self.without_score = without_score
-        self.matching: list[FoundOptions] = []
-        self.tried = Tried()
-        # the combination that gives most of the reported values of queries, and these queries
-        self.nearest: Combination | None = None
-        self.agreeing: Mask | None = None
+    causes: list[PossibleCause]  # those with the fewest changes first
+    tried: Tried
+    nearest: Combination | None  # gives most of the reported values of queries, if there are some
+    agreeing: Mask  # the queries that agree with it
 
-    def add(self, setting: Setting) -> None:
-        """Compare the values of queries or their means with the evidence."""
-        searched = self.searched
+
+def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
+    """Compare the values of queries under settings, or their means, with the evidence."""
+    evidence = searched.evidence
+    causes = []
+    tried = Tried()
+    nearest = None
+    agreeing: Mask = np.zeros(0, bool)
+    for setting in settings:
         values = setting.values
-        self.tried.add(setting.scores, setting.changes)
-        if searched.reported_values is not None:
-            self._keep_nearest(setting, searched.reported_values.near(values))
+        tried.add(setting.scores, setting.changes)
+        if evidence.by_query:
+            near = evidence.near(values)
+            row = int(near.sum(axis=1).argmax())
+            if nearest is None or near[row].sum() > agreeing.sum():
+                agreeing = near[row]
+                nearest = _combination(searched, setting, row, values[[row]])
         for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
-            # With named cutoffs, one setting has a row for each of them.
-            matching_values = values if searched.named_cutoffs else values[[row]]
-            combination = self._combination(setting, row, matching_values)
-            self.matching.append(FoundOptions(combination, hash_of(matching_values)))
-
-    def _keep_nearest(self, setting: Setting, agreeing: Mask) -> None:
-        row = int(agreeing.sum(axis=1).argmax())
-        if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
-            self.agreeing = agreeing[row]
-            self.nearest = self._combination(setting, row, setting.values[[row]])
-
-    def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
-        """Return a combination as changes of the convention that differs in the fewest options."""
-        searched = self.searched
-        convention = list(CONVENTIONS)[int(_changes(setting.chosen).argmin())]
-        usual = _options_of(convention)
-        changed: dict[str, Any] = {}
-        for name, value in setting.chosen.items():
-            if repr(value) != usual[name]:
-                changed[name] = value
-        k: Any = searched.named_cutoffs
-        if len(k) <= 1:
-            k = setting.cutoffs[row]
-            if k not in searched.asked_cutoffs:
-                changed["k"] = k
-        score = float(means_of(values, searched.weight)[0])
-        return Combination(convention, changed, score, {**searched.given, "k": k})
+            # With cutoffs of the scores, one setting has a row for all of them.
+            matching_values = values if evidence.cutoffs else values[[row]]
+            combination = _combination(searched, setting, row, matching_values)
+            causes.append(PossibleCause(combination, hash_of(matching_values)))
+    order = list(CONVENTIONS)
+    causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
+    return Matches(causes, tried, nearest, agreeing)
 
 
-@cache
-def _options_of(convention: str) -> dict[str, str]:
-    """Return the options of a convention as text, which is equal for nan too."""
-    options = {**CONVENTIONS[convention].options, "judged_only": False}
-    return {name: repr(value) for name, value in options.items()}
+def _combination(searched: Searched, setting: Setting, row: int, values: Floats) -> Combination:
+    """Return a combination as changes of the convention that differs in the fewest options."""
+    convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
+    usual = usual_options(convention)
+    changed: dict[str, Any] = {}
+    for name, value in setting.chosen.items():
+        if repr(value) != repr(usual[name]):
+            changed[name] = value
+    k: Any = searched.evidence.cutoffs
+    if len(k) <= 1:
+        k = setting.cutoffs[row]
+        if k not in searched.cutoffs:
+            changed["k"] = k
+    score = float(means_of(values, searched.weight)[0])
+    return Combination(convention, changed, score, {**searched.given, "k": k})
+
+
+def usual_options(convention: str) -> dict[str, Any]:
+    """Return the options of a convention that are searched."""
+    return {**CONVENTIONS[convention].options, "judged_only": False}
 
 
 @cache
 def _differing(name: str, value: str) -> NDArray[np.int64]:
-    """Return for each convention 1 if an option has another value there, else 0."""
-    differs = [_options_of(convention)[name] != value for convention in CONVENTIONS]
+    """Return for every convention 1 if an option has another value there, else 0."""
+    # Text is equal for nan too.
+    differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
     return np.array(differs, np.int64)
 
 
-def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     """Return in how many of these options each convention differs."""
     changes = np.zeros(len(CONVENTIONS), np.int64)
     for name, value in chosen.items():
@@ -481,19 +423,7 @@ def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
     return changes
 
 
-def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
-    """Return the values that count in the mean: nan for a query that does not count."""
-    zero, missing, _ = averaging
-    empty: Any = zero
-    if zero == PERFECT_IF_EMPTY:
-        empty = scored.perfect.astype(np.float64)
-    averaged = np.where(np.isnan(scored.values), empty, scored.values)
-    if missing == "skip":
-        averaged[:, scored.skipped] = np.nan
-    return averaged
-
-
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
     """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
 
     The caller's comes first, then those next to it, the usual ones, and all of short rankings.
@@ -501,16 +431,14 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
 
     def has_ideal(cutoff: int | None) -> bool:
         try:
-            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
+            searched.options(k=cutoff, ideal=ideal)
         except ValueError:  # a full ideal needs a cutoff that is not too large
             return False
         return True
 
-    named = searched.named_cutoffs
-    if named:
-        if not all(map(has_ideal, named)):
-            return []
-        return named
+    reported = searched.evidence.cutoffs
+    if reported:
+        return reported if all(map(has_ideal, reported)) else []
     k = searched.k
     candidates: list[int | None] = [k]
     if k is not None:

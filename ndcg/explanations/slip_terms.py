@@ -27,8 +27,8 @@ Documents = Mapping[Any, float]
 class Query(NamedTuple):
     """The input of a function that computes nDCG: one query."""
 
-    run: Documents  # the score of each retrieved document
-    qrels: Documents  # the relevance of each judged document
+    run: Documents  # the score of every retrieved document
+    qrels: Documents  # the relevance of every judged document
     k: int | None  # the cutoff; None for the whole list
     # whether the query is missing from the run, rather than having no documents there
     missing: bool = False
@@ -41,7 +41,7 @@ class Query(NamedTuple):
 
 
 Change = Callable[[Query], Query]
-REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, an array a definition
 
 
 class Term(NamedTuple):
@@ -78,9 +78,7 @@ class Slip(NamedTuple):
         """Whether options of `compute` with plain values give the same result."""
         if self.both.changes or self.has_own_sums:
             return False
-        return all(
-            isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
-        )
+        return not any(map(callable, self.both.options.values()))
 
     @property
     def has_own_sums(self) -> bool:
@@ -88,20 +86,18 @@ class Slip(NamedTuple):
         return self.rule is not None or not self.dcg == self.ideal == UNCHANGED
 
     @property
-    def reported(self) -> str:
-        """A sentence with the number of reports and an example; empty if there are none."""
+    def sentences(self) -> str:
+        """What it computes, and how often it was reported."""
         number, thread = self.reports
         if number == 0:
-            return ""
+            return self.meaning
         if number == 1:
-            return f" It was reported once, in {thread}."
-        return f" It was reported {number} times, for example in {thread}."
+            return f"{self.meaning} It was reported once, in {thread}."
+        return f"{self.meaning} It was reported {number} times, for example in {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
-        return Slip(
-            f"{other.name}; {self.name}",
-            f"{other.meaning} {self.meaning}",
+        return self._replace(
             both=self.both.over(other.both),
             dcg=self.dcg.over(other.dcg),
             ideal=self.ideal.over(other.ideal),
@@ -109,7 +105,7 @@ class Slip(NamedTuple):
         )
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, with this slip."""
+        """Return the value of every query by options of `compute`, with this slip."""
         if not self.has_own_sums:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
@@ -117,28 +113,25 @@ class Slip(NamedTuple):
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         parsed = Options.parse(k=1, **{**options, **self.both.options})
+        empty: Any = parsed.zero_division
+        if isinstance(empty, str):
+            # An ideal that is cut at the length of the run is empty if nothing was retrieved, so
+            # the kernel's rule decides.
+            truncated = Term(options={"ideal": "truncated"}).over(self.both)
+            perfect = queries.scores(options, "nDCG", truncated)
+            has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
+            empty = np.where(has_run, 0.0, perfect)
         turned = sign(discounts(1, parsed.log_base, parsed.discount))
-        empty = self._values_of_empty(queries, options, parsed)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = ratio(dcg, ideal, negative=True, sign=turned, zero_division=empty)
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _values_of_empty(
-        self, queries: "Queries", options: Mapping[str, Any], parsed: Options
-    ) -> Floats | float:
-        """Return the value of a query with an ideal DCG of 0."""
-        if not isinstance(parsed.zero_division, str):
-            return parsed.zero_division
-        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the
-        # kernel's rule decides.
-        truncated = Term(options={"ideal": "truncated"}).over(self.both)
-        perfect = queries.scores(options, "nDCG", truncated)
-        has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
-        return np.where(has_run, 0.0, perfect)
+
+NO_SLIP = Slip("", "")
 
 
 class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once.
+    """Queries that are scored by many definitions: changed once by a change, and read once.
 
     >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
     >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
@@ -167,7 +160,7 @@ class Queries:
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
     ) -> Floats:
-        """Return the value of each query, by its cutoff; nan if it is excluded from the mean."""
+        """Return the value of every query, by its cutoff; nan if it is excluded from the mean."""
         options = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
         # A list of gains cannot be a key.
@@ -182,7 +175,6 @@ class Queries:
     def _scored(
         self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
     ) -> Floats:
-        """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
@@ -217,13 +209,6 @@ class Queries:
         return self._read[key]
 
 
-def query_scores(
-    queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG"
-) -> Floats:
-    """Return the value of each query by options of `compute`."""
-    return Queries(queries).scores(options, measure)
-
-
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
     """Return scores that fall by 1 from document to document.
 
@@ -253,22 +238,24 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    """Return the documents of each query that have a value; those without were not retrieved."""
-    by_query: dict[Any, dict[Any, float]] = {}
+    """Return the documents of every query that have a value; those without were not retrieved."""
+    rows: Iterable[tuple[Any, Any, float]]
     if isinstance(side, ById):
-        for query, documents in side.queries.items():
-            by_query[query] = {}
-            for document, value in documents.items():
-                if value is not None and value > -np.inf:
-                    by_query[query][document] = float(value)
-        return by_query
-    names = side.query_ids.to_pylist()
-    for name in names:
-        by_query[name] = {}
-    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
-    for number, document, value in rows:
+        names = list(side.queries)
+        rows = [
+            (query, document, float(value))
+            for query, documents in side.queries.items()
+            for document, value in documents.items()
+            if value is not None
+        ]
+    else:
+        names = side.query_ids.to_pylist()
+        queries = [names[number] for number in side.query.tolist()]
+        rows = zip(queries, side.document.to_pylist(), side.value.tolist(), strict=True)
+    by_query: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    for query, document, value in rows:
         if value > -np.inf:
-            by_query[names[number]][document] = value
+            by_query[query][document] = value
     return by_query
 
 
@@ -278,17 +265,16 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    all_documents = np.ones(len(rankings.relevance), bool)
-    judged = all_documents if rankings.judged is None else rankings.judged
-    retrieved = all_documents if rankings.retrieved is None else rankings.retrieved
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    judged = rankings.judged
+    if judged is None:
+        judged = np.ones(len(retrieved), bool)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
-        run = {}
-        qrels = {}
-        for row in range(start, end):
-            if retrieved[row] and score[row] > -np.inf:
-                run[row - start] = score[row]
-            if judged[row]:
-                qrels[row - start] = relevance[row]
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row]}
+        qrels = {row - start: relevance[row] for row in rows if judged[row]}
         yield Query(run, qrels, k, missing)

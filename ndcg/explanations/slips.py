@@ -34,11 +34,6 @@ def _places_in_truth(query: Query) -> Query:
     return query._replace(run=in_order(documents))
 
 
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**dict.fromkeys([*query.run, *query.qrels], below), **query.run})
-
-
 def _another(document: Any) -> Any:
     """Return an id of the same kind that no document has."""
     if isinstance(document, str):
@@ -63,11 +58,6 @@ def _without_negative(query: Query) -> Query:
             run.pop(document, None)
             del qrels[document]
     return query._replace(run=run, qrels=qrels)
-
-
-def _counted_twice(query: Query) -> Mapping[Any, float]:
-    copies = {_another(document): relevance for document, relevance in query.qrels.items()}
-    return {**query.qrels, **copies}
 
 
 def _top(query: Query) -> list[Any]:
@@ -111,6 +101,12 @@ def _zero_if(
         return np.where(are_short, 0.0, ndcg)
 
     return rule
+
+
+def _by_option(
+    name: str, meaning: str, reports: tuple[int, str] = (0, ""), **options: str | float
+) -> Slip:
+    return Slip(name, meaning, reports, both=Term(options=options))
 
 
 def _rounded_to(decimals: int) -> Slip:
@@ -175,32 +171,30 @@ SLIPS = (
     Slip(
         "ideal from the top k retrieved",
         "The ideal is the best order of the k documents that were ranked first, not of all that "
-        "were judged, so a run "
-        "that finds one of many relevant documents can score 1.",
+        "were judged, so a run that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
         ideal=_with(
             qrels=lambda query: {document: query.qrels.get(document, 0) for document in _top(query)}
         ),
     ),
-    Slip(
+    _by_option(
         "ideal from all that was retrieved",
         "The ideal is the best order of the retrieved documents, so relevant documents that the "
-        "run misses cost "
-        "nothing.",
+        "run misses cost nothing.",
         reports=(3, "o19s/search-metrics#3"),
-        both=Term(options={"ideal": "retrieved"}),
+        ideal="retrieved",
     ),
-    Slip(
+    _by_option(
         "exponential gain",
         "The gain is 2^r - 1, so that documents of a high grade count more.",
         reports=(3, "Georgetown-IR-Lab/OpenNIR#14"),
-        both=Term(options={"gain": "exponential"}),
+        gain="exponential",
     ),
-    Slip(
+    _by_option(
         "linear gain",
         "The gain is the relevance r.",
         reports=(1, "Georgetown-IR-Lab/OpenNIR#14"),
-        both=Term(options={"gain": "linear"}),
+        gain="linear",
     ),
     Slip(
         "ideal not cut at k",
@@ -209,67 +203,65 @@ SLIPS = (
         reports=(6, "lenskit/lenskit#869"),
         ideal=UNCUT,
     ),
-    Slip(
+    _by_option(
         "ideal of k relevant documents",
         "The ideal has the query's highest gain at every rank up to k, even if fewer documents are "
-        "relevant, so that "
-        "queries with few relevant documents cannot reach 1.",
+        "relevant, so that queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
-        both=Term(options={"ideal": "full"}),
+        ideal="full",
     ),
     Slip(
         "ideal of as many relevant documents as were retrieved",
         "The ideal has the query's highest gain at every rank of the result list up to k, even if "
-        "fewer documents are "
-        "relevant, so that long result lists cannot reach 1.",
+        "fewer documents are relevant, so that long result lists cannot reach 1.",
         ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
-    Slip(
+    _by_option(
         "equal weights at ranks 1 and 2",
         "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
         reports=(5, "OpenAgentHQ/openagent-eval#223"),
-        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+        discount="jarvelin",
+        log_base=2,
     ),
-    Slip(
+    _by_option(
         "ties by document id",
         "Documents with equal scores are ordered by their ids, the highest first, so the names of "
         "documents decide.",
         reports=(3, "usnistgov/trec_eval#22"),
-        both=Term(options={"ties": "docid"}),
+        ties="docid",
     ),
-    Slip(
+    _by_option(
         "ideal cut at the length of the result list",
         "The ideal has as many documents as were retrieved, so a short result list is not "
-        "penalized for the documents "
-        "that it omits.",
+        "penalized for the documents that it omits.",
         reports=(4, "mlflow/mlflow#24541"),
-        both=Term(options={"ideal": "truncated"}),
+        ideal="truncated",
     ),
-    Slip(
+    _by_option(
         "graded relevance read as 0 or 1",
         "Every relevant document has the gain 1, so that it does not matter whether the best ones "
         "rank first.",
         reports=(4, "recommenders-team/recommenders#1749"),
-        both=Term(options={"gain": "binary"}),
+        gain="binary",
     ),
-    Slip(
+    _by_option(
         "unjudged documents removed",
         "Documents without a judgment are taken out before ranking, so those below them move up.",
         reports=(4, "github/CodeSearchNet#226"),
-        both=Term(options={"judged_only": True}),
+        judged_only=True,
     ),
-    Slip(
+    _by_option(
         "ties in the order of the input",
         "Documents with equal scores stay in the order of the input, so sorting a file differently "
         "changes the score.",
         reports=(4, "dmlc/xgboost#3050"),
-        both=Term(options={"ties": "first"}),
+        ties="first",
     ),
-    Slip(
+    _by_option(
         "ties in the reverse order of the input",
         "Of documents with equal scores the last in the input ranks first, as a reversed ascending "
         "sort leaves them.",
-        both=Term(options={"ties": "last"}),
+        ties="last",
     ),
     Slip(
         "ties by ascending document id",
@@ -280,31 +272,30 @@ SLIPS = (
             options={"ties": "first"},
         ),
     ),
-    Slip(
+    _by_option(
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents "
-        "the same score is "
-        "perfect.",
+        "the same score is perfect.",
         reports=(2, "elixir-nx/scholar#360"),
-        both=Term(options={"ties": "best"}),
+        ties="best",
     ),
-    Slip(
+    _by_option(
         "no relevant documents scored 1",
         "A query with no relevant documents scores 1 and raises the mean.",
         reports=(4, "catboost/benchmarks#19"),
-        both=Term(options={"zero_division": 1.0}),
+        zero_division=1.0,
     ),
-    Slip(
+    _by_option(
         "no relevant documents scored 0",
         "A query with no relevant documents scores 0 and lowers the mean.",
         reports=(2, "scikit-learn/scikit-learn#29521"),
-        both=Term(options={"zero_division": 0.0}),
+        zero_division=0.0,
     ),
-    Slip(
+    _by_option(
         "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
         reports=(3, "joaopalotti/trectools#25"),
-        both=Term(options={"zero_division": float("nan")}),
+        zero_division=float("nan"),
     ),
     Slip(
         "discount from the place in the truth",
@@ -367,7 +358,12 @@ SLIPS = (
     Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term((_with_last,)),
+        both=_with(
+            run=lambda query: {
+                **dict.fromkeys([*query.run, *query.qrels], min(query.run.values(), default=0) - 1),
+                **query.run,
+            }
+        ),
     ),
     Slip(
         "ideal in the order of the run",
@@ -385,7 +381,12 @@ SLIPS = (
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with(qrels=_counted_twice),
+        ideal=_with(
+            qrels=lambda query: {
+                **query.qrels,
+                **dict(zip(map(_another, query.qrels), query.qrels.values(), strict=True)),
+            }
+        ),
     ),
     Slip(
         "DCG one rank too deep",
@@ -404,10 +405,10 @@ SLIPS = (
         reports=(1, "RUCAIBox/RecBole#120"),
         both=_with_weights("discount", np.ones_like),
     ),
-    Slip(
+    _by_option(
         "discount 1 / rank",
         "The gain is divided by the rank instead of its logarithm.",
-        both=Term(options={"discount": "reciprocal"}),
+        discount="reciprocal",
     ),
     Slip(
         "discount without a logarithm's base",
@@ -456,8 +457,7 @@ SLIPS = (
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept; the ideal, and everything else that depends on the "
-        "retrieved documents, "
-        "is computed from them.",
+        "retrieved documents, is computed from them.",
         both=_with(run=lambda query: {document: query.run[document] for document in _top(query)}),
     ),
     Slip(

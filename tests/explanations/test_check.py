@@ -39,7 +39,7 @@ from ndcg.explanations.asking import Asker
 from ndcg.explanations.check import Check
 from ndcg.explanations.forms import FORMS, Call, accepted_arguments, possible_calls
 from ndcg.explanations.random_rankings import random_rankings
-from ndcg.explanations.slip_terms import Queries, Query, in_order, query_scores
+from ndcg.explanations.slip_terms import Queries, Query, in_order
 from ndcg.explanations.slips import slip_named
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.measure.options import __version__
@@ -232,7 +232,7 @@ def test_ties_in_no_order_are_those_of_a_convention_if_its_library_leaves_them_s
 def test_a_convention_is_named(name: str) -> None:
     how = {"convention": name}
     result = check(
-        lambda run, qrels, k: query_scores([Query(run, qrels, k)], how)[0],
+        lambda run, qrels, k: Queries([Query(run, qrels, k)]).scores(how)[0],
         form="mappings",
         cases=40,
     )
@@ -768,14 +768,14 @@ def test_no_score_for_a_run_without_documents_is_not_held_against_a_function() -
 def test_a_run_without_documents_has_a_score_if_a_query_missing_from_the_run_has_none() -> None:
     query = Query({}, {"d1": 1}, 5)
     how = {"convention": "pytrec_eval"}
-    assert query_scores([query], how).tolist() == [0.0]
-    assert np.isnan(query_scores([query._replace(missing=True)], how)).all()
+    assert Queries([query]).scores(how).tolist() == [0.0]
+    assert np.isnan(Queries([query._replace(missing=True)]).scores(how)).all()
 
 
 def test_conventions_that_compare_scores_in_32_bits_are_distinguished_from_those_in_64() -> None:
     def by_scikit_learn(scores: Any, relevance: Any, k: int) -> float:
         run, qrels = dict(enumerate(scores)), dict(enumerate(relevance))
-        return float(query_scores([Query(run, qrels, k)], {"convention": "sklearn"})[0])
+        return float(Queries([Query(run, qrels, k)]).scores({"convention": "sklearn"})[0])
 
     def in_32_bits(scores: Any, relevance: Any, k: int) -> float:
         return by_scikit_learn(np.float32(scores).tolist(), relevance, k)

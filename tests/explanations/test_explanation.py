@@ -18,13 +18,7 @@ from reference import NUMBERS, RELEVANCE, SCORES
 from refusals import refusal
 
 from ndcg.explanations.evidence import UNLIKELY
-from ndcg.explanations.explanation import (
-    Scorer,
-    Verdict,
-    explain,
-    explained,
-    table_of_conventions,
-)
+from ndcg.explanations.explanation import Scorer, Verdict, explain, explained
 from ndcg.explanations.reported import Reported
 from ndcg.explanations.slip_terms import Queries, Query, in_order
 from ndcg.explanations.slips import SLIPS, slip_named
@@ -709,25 +703,16 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     assert "<td>lightgbm, xgboost, allrank</td><td>0.9829</td>" in found._repr_html_()
 
 
-def test_a_table_has_a_row_for_each_value_and_a_column_for_each_run(ndcg: evaluate.Metric) -> None:
-    runs = {
-        name: {**CARD, "predictions": [row[::step] for row in SCORES]}
-        for name, step in (("a", 1), ("b", -1))
-    }
-    for got in (None, 0.9829):
-        explanations = {name: ndcg.explain(**inputs, got=got) for name, inputs in runs.items()}
-        (header, *rows) = table_of_conventions(explanations)
-        assert header == ["conventions", "a", "b"]
-        names = [name for row in rows for name in row[0].split(", ")]
-        assert sorted(names) == sorted(set(CONVENTIONS) - {"rectools"})  # which needs a cutoff
-        assert len({tuple(row[1:]) for row in rows}) == len(rows)
-        for conventions, *cells in rows:
-            for name, (cell, found) in product(
-                conventions.split(", "), zip(cells, explanations.values(), strict=True)
-            ):
-                assert cell == f"{found.scores[name]:.4f}" + (
-                    " (match)" if name in found.matches else ""
-                )
+def test_a_table_has_a_row_for_each_value(ndcg: evaluate.Metric) -> None:
+    found = ndcg.explain(**CARD)
+    ((header, *rows),) = found.tables()
+    assert header == ["conventions", "nDCG"]
+    names = [name for row in rows for name in row[0].split(", ")]
+    assert sorted(names) == sorted(set(CONVENTIONS) - {"rectools"})  # which needs a cutoff
+    assert len({value for _, value in rows}) == len(rows)
+    for conventions, value in rows:
+        for name in conventions.split(", "):
+            assert value == f"{found.scores[name]:.4f}"
 
 
 def test_json_holds_it(ndcg: evaluate.Metric) -> None:
@@ -776,6 +761,8 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
             {"got": {1: 0.5}},
             r"^got: query 0 is missing \(2 such queries\); give the value of each query",
         ),
+        ({"got": {"nDCG@10": 0.5}, "k": 10.0}, "^k must be a positive integer"),
+        ({"got": {"nDCG@10": 0.5}, "k": [5, 10]}, "^k must be one cutoff"),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
         ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
         (

@@ -165,9 +165,9 @@ def test_values_of_queries_match_to_half_a_unit_of_the_last_digit_and_what_32_bi
     values: Any, half_unit: float, loss: float
 ) -> None:
     rankings = read([[1.0]] * len(values), [[1]] * len(values))
-    (evidence,) = Reported.read(values, None).evidence(rankings)
-    assert evidence.tolerance == pytest.approx(half_unit + loss, rel=1e-5)
-    assert evidence.exact == pytest.approx(half_unit + 1e-9, rel=1e-5)
+    evidence = Reported.read(values, None).evidence(rankings)
+    assert evidence.tolerance == pytest.approx([half_unit + loss], rel=1e-5)
+    assert evidence.exact == pytest.approx([half_unit + 1e-9], rel=1e-5)
 
 
 # Files
@@ -593,7 +593,18 @@ def test_files_of_values_may_be_compressed_or_pipes(tmp_path: Path) -> None:
 def test_a_number_is_never_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "0.5").write_text("a 1")
-    assert Reported.read("0.5", None).score == 0.5
+    assert Reported.read("0.5", None).words == "0.5"
+
+
+def test_ids_of_values_that_equal_those_of_queries_are_the_same() -> None:
+    rankings = read({1: {"d": 1.0}, 2: {"d": 1.0}}, {1: {"d": 1}, 2: {"d": 1}})
+    for values in ({1.0: 0.5, 2.0: 1.0}, {"1": 0.5, "2": 1.0}, {2: 1.0, 1: 0.5}):
+        assert Reported.read(values, None).evidence(rankings).scores.tolist() == [0.5, 1.0]
+
+
+def test_records_whose_names_are_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^got: the columns are 1\.0, 2\.0, 3\.0; one must"):
+        Reported.read([{1.0: 0.5, 2.0: 1.0, 3.0: 1.0}], None)
 
 
 EMPTY = {

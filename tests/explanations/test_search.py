@@ -98,7 +98,8 @@ def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
     rng = np.random.default_rng(0)
     scores = rng.uniform(0, 1, (20_000, len(reported))) ** 1.5
     half_unit = 0.5 * 10.0**-digits
-    evidence = [Evidence(np.array([each]), half_unit, half_unit) for each in reported]
+    half_units = np.full(len(reported), half_unit)
+    evidence = Evidence(np.array(reported), half_units, half_units)
     lowest, highest = (
         np.maximum(0, np.subtract(reported, NEAR)),
         np.minimum(1, np.add(reported, NEAR)),
@@ -113,7 +114,7 @@ def test_matches_by_chance_are_as_many_as_match_scores_near_the_reported_ones(
 
 def test_settings_with_the_same_scores_count_once_and_those_with_more_changes_if_asked() -> None:
     settings = tried([[0.51], [0.51], [0.52], [0.53], [np.nan]], [0, 1, 1, 2, 0])
-    evidence = [Evidence(np.array([0.5]), 0.005, 0.005)]
+    evidence = Evidence(np.array([0.5]), np.array([0.005]), np.array([0.005]))
     by_chance = [settings.by_chance(evidence, most) for most in (0, 1, 2)]
     assert by_chance == pytest.approx([1 * 0.01 / 0.1, 2 * 0.01 / 0.1, 3 * 0.01 / 0.1])
     assert len(settings) == 4

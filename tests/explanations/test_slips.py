@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from ndcg.explanations.forms import Shows
 from ndcg.explanations.random_rankings import random_rankings
-from ndcg.explanations.slip_terms import Queries, Query, Slip, Term, in_order, query_scores
+from ndcg.explanations.slip_terms import Queries, Query, Slip, Term, in_order
 from ndcg.explanations.slips import DUPLICATES_COUNTED, OWN_DOCUMENT, SLIPS, slip_named
 from ndcg.measure.conventions import CONVENTIONS
 from ndcg.scores.compute import compute
@@ -38,7 +38,7 @@ def test_a_slip_has_another_score_than_some_convention(slip: Slip) -> None:
     assert any(
         not np.allclose(
             slip.scores(Queries(queries), {"convention": name, **how}),
-            query_scores(queries, {"convention": name, **how}),
+            Queries(queries).scores({"convention": name, **how}),
             equal_nan=True,
         )
         for name in CONVENTIONS
@@ -137,7 +137,7 @@ def test_a_row_of_the_page_shows_the_slip(row: tuple[str, ...]) -> None:
     options = {"convention": "lightgbm"} if by_lightgbm else {"negative_relevance": "keep"}
     found = float(slip.scores(Queries([query_of(ranking)]), options)[0])
     assert ("no score" if math.isnan(found) else f"{found:.4f}") == wrong
-    assert f"{float(query_scores([query_of(ranking)], options)[0]):.4f}" == right_score
+    assert f"{float(Queries([query_of(ranking)]).scores(options)[0]):.4f}" == right_score
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_no_two_rankings_show_all_slips() -> None:
     queries = [
         query for k in (1, 2, 5, None) for query in random_rankings(range(200), k, Shows(), 2)
     ]
-    right = query_scores(queries, {})
+    right = Queries(queries).scores({})
     shown = np.array(
         [~np.isclose(slip_named(name).scores(Queries(queries), {}), right) for name in names]
     )

@@ -13,7 +13,7 @@ import pytest
 from checked_functions import query_of
 from conftest import ROOT
 
-from ndcg.explanations.slip_terms import Queries, Query, query_scores
+from ndcg.explanations.slip_terms import Queries, Query
 from ndcg.explanations.slips import slip_named
 
 LOG = [1 / math.log2(rank + 1) for rank in range(1, 40)]
@@ -200,7 +200,7 @@ def test_a_thread_has_the_score_of_its_slip(
 def score(
     run: Mapping[str, float], qrels: Mapping[str, float], measure: str = "nDCG", **how: Any
 ) -> float:
-    return float(query_scores([Query(run, qrels, None)], how, measure)[0])
+    return float(Queries([Query(run, qrels, None)]).scores(how, measure)[0])
 
 
 def test_negative_relevance_makes_a_score_of_hundreds() -> None:
