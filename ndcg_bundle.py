@@ -2394,12 +2394,12 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     cutoffs, measures = checked.pop("k"), checked.pop("measures")
     # A cutoff of `k` is for measures without one.
     if values["k"] is not None and all("@" in name for name in measures):
-        both = " and ".join(_measure_options_setting(name, values[name]) for name in ("k", "measures"))
+        both = " and ".join(_setting(name, values[name]) for name in ("k", "measures"))
         raise InputError(f"{both} both give cutoffs; give one of the two")
     if checked.pop("ignore_ties"):
         if values["ties"] not in (None, "last"):
             meaning = f"{mark('ignore_ties', True)} means {mark('ties', 'last')}"
-            other = _measure_options_setting("ties", values["ties"])
+            other = _setting("ties", values["ties"])
             raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
     _refuse_base(checked["log_base"], checked["discount"])
@@ -2414,7 +2414,7 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
     return options
 
 
-def _measure_options_setting(name: str, value: Any) -> str:
+def _setting(name: str, value: Any) -> str:
     """Return an option and its value as they were given."""
     return mark(name, value, said=f"{name}={shown(value)}")
 
@@ -2603,7 +2603,7 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
             raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
 
 
-def _measure_options_several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
     is_array = isinstance(value, np.ndarray) and value.ndim == 1
     if not is_array and not isinstance(value, (list, tuple, range)):
@@ -2768,8 +2768,8 @@ def _plain_number(value: float) -> str:
 _CHECKS: dict[
     str, Callable[[Any], Any]
 ] = {  # other options are flags, or one of the words in their row
-    "k": partial(_measure_options_several, "k", check=_cutoff),
-    "measures": partial(_measure_options_several, "measures", check=_measure_options_measure),
+    "k": partial(_several, "k", check=_cutoff),
+    "measures": partial(_several, "measures", check=_measure_options_measure),
     "convention": partial(choice, "convention", choices=tuple(CONVENTIONS)),
     "gain": _gain,
     "discount": _discount,
@@ -4848,6 +4848,348 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel accepts."""
+
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
+    place: Place | None = None
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for each query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
+    answered: Mask | None = None
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of shape ``(queries, 2)``; None without `exclude`
+    excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
+    unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
+    documents: Callable[[int], Sequence[Any]] | None = None
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # a document without a relevance is not padding
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def names(self) -> list[Any]:
+        """Return the id of each query, or its index."""
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return as_list(self.query_ids)
+
+    @property
+    def missing(self) -> Mask:
+        """True for each query with documents of which none has a score: the run lacks it."""
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.missing | self.empty()
+
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = in_both(kept, self.retrieved)
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=in_both(kept, self.judged))
+
+    def of_judged(self) -> "Rankings":
+        """Return the same documents, but unjudged ones count as not retrieved."""
+        if self.judged is None:
+            return self
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared."""
+        if score_dtype == "given":
+            return self
+        score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
+        self._refuse_scores(became_infinite, problem)
+        return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
+        """
+        if score_order == "descending":
+            return self
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
+        return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = in_both(np.isnan(gains), self.judged)
+        if unknown.any():
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
+
+    def gap_in_ranks(self) -> str:
+        """Return what a warning says about scores that are ranks, if some ranks are missing.
+
+        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        query. Empty if the scores are no ranks, or have no gap.
+        """
+        retrieved = self._of_sides()[0] & (self.score < np.inf)
+        score = self.score[retrieved]
+        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
+            return ""
+        query, score = self._in_order(retrieved)
+        is_next = query[1:] == query[:-1]  # the next document is of the same query
+        if (is_next & (score[1:] == score[:-1])).any():
+            return ""
+        gaps = is_next & (score[1:] > score[:-1] + 1)
+        if not gaps.any():
+            return ""
+        row = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[row]), None)
+        before, after = score[row : row + 2].tolist()
+        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+        return f"{place}: {problem}; {hint}"
+
+    def mask_among_scores(self) -> str:
+        """Return what a warning says about the lowest float32 among the first scores; or nothing.
+
+        Libraries write it in place of the scores of items that they filter out.
+        """
+        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
+            return ""
+        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        return f"{problem}; leave them out, or give them the score None"
+
+    def counted_ids(self) -> str:
+        """Return what a warning says about ids of a run that may be positions; empty for others.
+
+        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
+        candidates, and some judged documents have other ids.
+        """
+        if self.documents is None or self.excluded is not None:
+            return ""
+        others: list[str] = []
+        most = 0
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = list(map(str, self.documents(query)))
+            if ids and not ids[0].isdigit():  # as nearly always
+                return ""
+            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            ranked = set(compress(ids, retrieved))
+            if ranked != set(map(str, range(len(ranked)))):
+                return ""
+            others += [document for document in ids if document not in ranked]
+            most = max(most, len(ranked))
+        if most < 2 or not others or not others[0].isdigit():
+            return ""
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        return f"{problem}, and {others[0]} is judged too; {hint}"
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = in_both(wrong, self.retrieved)
+        if wrong.any():
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays for the kernel, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of each query were retrieved, judged, and judged relevant."""
+        retrieved, judged = self._of_sides()
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        query, score = self._in_order(self._of_sides()[0])
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of some documents, by query and ascending by score."""
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
+        score = self.score[chosen]
+        order = np.lexsort((score, query))
+        return query[order], score[order]
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about this many documents."""
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            yield self._piece(start, stop)
+
+    def _piece(self, start: int, stop: int) -> "Rankings":
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are all padding."""
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
+            return self._replace(unmatched="")
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "no document was both retrieved and judged: every query has an empty list"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
+
+    def _place_of(self, row: int) -> str:
+        return (self.place or numbered)(*place_among(self.offsets, row))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        if self.judged is None:
+            return retrieved, np.ones(len(retrieved), bool)
+        return retrieved, self.judged[rows]
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
+        return ranked if self.answered is None else ranked | self.answered
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of each query a mask marks."""
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Return predictions and references as Arrow lists, with nulls for missing values.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)
+
+
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
 
 ROLES = ("query", "document", "score", "relevance")
@@ -6425,348 +6767,6 @@ def _inputs_documents_is_number(value: Any) -> bool:
     return isinstance(value, Real) and value == value
 
 
-# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
-
-
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
-
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the starts of the queries, from 0, and the end of the last one: int64 of shape
-    # ``(queries + 1,)``
-    offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with
-    # their ids; None if they have no ids
-    place: Place | None = None
-    # the ids of the queries; None if they have none
-    query_ids: Sequence[Any] | pa.Array | None = None
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty
-    # list of ids; None if there are none
-    answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
-    # of shape ``(queries, 2)``; None without `exclude`
-    excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
-    unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat
-    # columns without document ids; None if documents have only positions
-    documents: Callable[[int], Sequence[Any]] | None = None
-
-    @classmethod
-    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
-        """Return the rankings of documents from both sides, without padding."""
-        if relevance.padding is not None and relevance.padding.any():
-            kept = ~relevance.padding
-            if relevance.present is not None:
-                kept |= ~relevance.present  # a document without a relevance is not padding
-            score = score.only(kept)
-            relevance = relevance.only(kept)
-        judged, retrieved = relevance.present, score.present
-        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.offsets) - 1
-
-    def names(self) -> list[Any]:
-        """Return the id of each query, or its index."""
-        if self.query_ids is None:
-            return list(range(self.queries))
-        return as_list(self.query_ids)
-
-    @property
-    def missing(self) -> Mask:
-        """True for each query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
-
-    def lacking(self) -> Mask:
-        """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.missing | self.empty()
-
-    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, neither judged nor retrieved if a mask is False for them.
-
-        If they are excluded from the run only, they stay judged.
-        """
-        retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
-        if exclude_from == "run":
-            return rankings
-        return rankings._replace(judged=in_both(kept, self.judged))
-
-    def of_judged(self) -> "Rankings":
-        """Return the same documents, but unjudged ones count as not retrieved."""
-        if self.judged is None:
-            return self
-        # Invalid scores are kept, so that they are rejected.
-        kept = self.judged | ~(self.score < np.inf)
-        kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
-
-    def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
-        if score_dtype == "given":
-            return self
-        score = in_dtype(self.score, score_dtype)
-        became_infinite = np.isinf(score) & np.isfinite(self.score)
-        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
-        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(became_infinite, problem)
-        return self._replace(score=score)
-
-    def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
-
-        Scores in ascending order are negated after they have their type, since the complement of a
-        large integer may be rounded otherwise.
-        """
-        if score_order == "descending":
-            return self
-        problem = "is not a score; None or inf marks one not retrieved"
-        self._refuse_scores(~(self.score > -np.inf), problem)
-        return self._replace(score=negated(self.score))
-
-    def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
-        gains = labels.gains_of(self.relevance)
-        unknown = in_both(np.isnan(gains), self.judged)
-        if unknown.any():
-            row = int(unknown.argmax())
-            label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
-            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
-
-    def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, if some ranks are missing.
-
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
-        query. Empty if the scores are no ranks, or have no gap.
-        """
-        retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score = self.score[retrieved]
-        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-            return ""
-        query, score = self._in_order(retrieved)
-        is_next = query[1:] == query[:-1]  # the next document is of the same query
-        if (is_next & (score[1:] == score[:-1])).any():
-            return ""
-        gaps = is_next & (score[1:] > score[:-1] + 1)
-        if not gaps.any():
-            return ""
-        row = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[row]), None)
-        before, after = score[row : row + 2].tolist()
-        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-        return f"{place}: {problem}; {hint}"
-
-    def mask_among_scores(self) -> str:
-        """Return what a warning says about the lowest float32 among the first scores; or nothing.
-
-        Libraries write it in place of the scores of items that they filter out.
-        """
-        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
-            return ""
-        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        return f"{problem}; leave them out, or give them the score None"
-
-    def counted_ids(self) -> str:
-        """Return what a warning says about ids of a run that may be positions; empty for others.
-
-        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
-        candidates, and some judged documents have other ids.
-        """
-        if self.documents is None or self.excluded is not None:
-            return ""
-        others: list[str] = []
-        most = 0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = list(map(str, self.documents(query)))
-            if ids and not ids[0].isdigit():  # as nearly always
-                return ""
-            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            ranked = set(compress(ids, retrieved))
-            if ranked != set(map(str, range(len(ranked)))):
-                return ""
-            others += [document for document in ids if document not in ranked]
-            most = max(most, len(ranked))
-        if most < 2 or not others or not others[0].isdigit():
-            return ""
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        return f"{problem}, and {others[0]} is judged too; {hint}"
-
-    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
-        """Raise an error for the first retrieved document that a mask marks."""
-        wrong = in_both(wrong, self.retrieved)
-        if wrong.any():
-            row = int(wrong.argmax())
-            query, position = place_among(self.offsets, row)
-            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays for the kernel, by name."""
-        return dict(zip(self._fields[:5], self[:5], strict=True))
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        query, score = self._in_order(self._of_sides()[0])
-        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-        return np.asarray(query[1:][is_tie])
-
-    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        """Return the query and the score of some documents, by query and ascending by score."""
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
-        score = self.score[chosen]
-        order = np.lexsort((score, query))
-        return query[order], score[order]
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
-        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            yield self._piece(start, stop)
-
-    def _piece(self, start: int, stop: int) -> "Rankings":
-        queries = slice(start, stop)
-        rows = slice(*self.offsets[[start, stop]].tolist())
-        return Rankings(
-            self.relevance[rows],
-            self.score[rows],
-            self.offsets[start : stop + 1] - self.offsets[start],
-            taken(self.judged, rows),
-            taken(self.retrieved, rows),
-            _counted_from(start, self.place),
-            taken(self.query_ids, queries),
-            taken(self.answered, queries),
-            taken(self.excluded, queries),
-            documents=_counted_from(start, self.documents),
-        )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def matched(self) -> "Rankings":
-        """Return the same rankings, with `unmatched`.
-
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged
-        documents. In flat columns, there may be no such query because the ids of queries differ.
-        """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
-        # Almost always, one of the first documents is in both.
-        for rows in (slice(PROBE), slice(None)):
-            retrieved, judged = self._of_sides(rows)
-            if (retrieved & judged).any():
-                return self._replace(unmatched="")
-        if self._are_empty_lists() and judged.any():
-            problem = "no document was both retrieved and judged: every query has an empty list"
-            return self._replace(unmatched=f"{problem}; check how the lists were made")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
-        if has_both.any():
-            # The warning shows the documents of the first such query.
-            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & from_query, judged & from_query
-        elif self.answered is not None or not (retrieved.any() and judged.any()):
-            return self
-        first_retrieved = self._place_of(int(retrieved.argmax()))
-        first_judged = self._place_of(int(judged.argmax()))
-        problem = "no document was both retrieved and judged"
-        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
-
-    def _are_empty_lists(self) -> bool:
-        """Return whether all of several queries have a ranking without documents."""
-        if self.answered is None or self.excluded is not None:
-            return False
-        return self.queries > 1 and bool(self.answered.all())
-
-    def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
-
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
-        """Return which of some documents were retrieved, and which were judged."""
-        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
-
-    def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
-        return ranked if self.answered is None else ranked | self.answered
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of each query a mask marks."""
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
-    if function is None:
-        return None
-    return lambda query, *position: function(start + query, *position)
-
-
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Return predictions and references as Arrow lists, with nulls for missing values.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
-    others are float64.
-    """
-    offsets = pa.array(rankings.offsets, pa.int32())
-    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
-    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
-    return predictions, references
-
-
-def _arrow_lists(
-    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
-) -> pa.Array:
-    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-    try:
-        values = pa.array(numbers, mask=None if present is None else ~present)
-        if not is_narrow:
-            values = values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
-        raise InputError(problem, argument) from None
-    return pa.ListArray.from_arrays(offsets, values)
-
-
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 class Pairs(NamedTuple):
@@ -6853,7 +6853,7 @@ def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
     lengths = []
     documents: list[Any] = []
     for query, row in exclude.items():
-        ids = _inputs_exclusion_ids(query, row)
+        ids = _ids(query, row)
         if ids:
             queries.append(query)
             lengths.append(len(ids))
@@ -6906,7 +6906,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     return dict(enumerate(rows))
 
 
-def _inputs_exclusion_ids(query: Any, documents: Any) -> Set[Any]:
+def _ids(query: Any, documents: Any) -> Set[Any]:
     ids = documents
     if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
         ids = in_python(plain("exclude", ids))
@@ -8606,15 +8606,15 @@ def _within_lists(objects: Sequence[Any], path: Keys) -> Sequence[Any]:
         return objects
     inner: list[Any] = []
     for value in values_at(objects, path):
-        inner += _flat(value)
+        inner += _inputs_object_reader_flat(value)
     return inner
 
 
-def _flat(values: Any) -> Iterator[Any]:
+def _inputs_object_reader_flat(values: Any) -> Iterator[Any]:
     """Yield the objects in lists of any depth."""
     if is_list(values):
         for value in values:
-            yield from _flat(value)
+            yield from _inputs_object_reader_flat(value)
     elif values is not None:
         yield values
 
@@ -13976,6 +13976,685 @@ def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
         ) from None
 
 
+# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention.
+
+class Combination(NamedTuple):
+    """Options that give the reported scores.
+
+    Attributes:
+        convention: the convention that differs in the fewest options.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is
+            another.
+        score: the mean under these options.
+        given: the options that the caller set, and the cutoff, unless they are changed.
+    """
+
+    convention: str
+    changed: dict[str, Any]
+    score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
+
+    @property
+    def call(self) -> str:
+        """The options as Python arguments.
+
+        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
+        "convention='rectools', gain='exponential', k=20"
+        """
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
+
+    @property
+    def flags(self) -> str:
+        """The options as arguments in the shell.
+
+        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
+        '--convention rectools --judged-only -k all'
+        """
+        words = []
+        for name, value in self.options.items():
+            flag = f"--{name.replace('_', '-')}"
+            if name == "k":
+                flag = "-k"
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                words.append(f"{flag} {_shell_text(value)}")
+        return " ".join(words)
+
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        if not self.changed:
+            return self.convention
+        changed = []
+        for name, value in self.changed.items():
+            text = "the whole list" if value is None else value
+            changed.append(mark(name, value, said=f"{name}={text}"))
+        return f"{self.convention}, but {' and '.join(changed)}"
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+def _python_text(value: Any) -> str:
+    if isinstance(value, float) and np.isnan(value):
+        # repr gives nan, which is no name in Python.
+        return 'float("nan")'
+    return repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return shlex.quote(text_of_gain(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    if value is None:
+        return "all"
+    return str(value)
+
+
+# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
+
+NEAR = 0.05  # how far from the reported score one of another origin may be
+UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
+
+
+class Evidence(NamedTuple):
+    """Reported scores, or the reported values of all queries."""
+
+    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
+    tolerance: Floats  # of a match: half a unit of the last digit, and what 32 bits lose
+    exact: Floats  # half a unit of the last digit
+    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if that of one is unknown
+    by_query: bool = False  # whether these are the values of the queries
+
+    def near(self, values: Floats) -> Mask:
+        """Return which values match."""
+        is_near = np.abs(values - self.scores) <= self.tolerance
+        both_nan = np.isnan(values) & np.isnan(self.scores)
+        return np.asarray(is_near | both_nan)
+
+    def ranges(self) -> tuple[Floats, Floats]:
+        """Return the range of the scores near each one; from 0 to 1 for one from 0 to 1."""
+        low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
+        return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
+
+    def share(self) -> float:
+        """Return the share of the values near the reported ones that match all of them."""
+        low, high = self.ranges()
+        shares = np.minimum(1, 2 * self.tolerance / (high - low))
+        if self.by_query:
+            # Many settings give a query 0, 1 or no value, which tells nothing.
+            shares = shares[(self.scores > 0) & (self.scores < 1)]
+        return float(np.prod(shares))
+
+
+def means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at every cutoff over the queries that have a value."""
+    if weight is None:
+        weight = np.ones(values.shape[1])
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
+
+
+class Tried:
+    """The settings that were tried: their scores, and their numbers of changes."""
+
+    def __init__(self) -> None:
+        self._scores: list[Floats] = []
+        self._changes: list[NDArray[np.int64]] = []
+
+    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
+        """Add settings: their scores, with a column for every reported one, and their changes."""
+        has_score = ~np.isnan(scores).any(axis=1)
+        self._scores.append(scores[has_score])
+        self._changes.append(changes[has_score])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
+
+    def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
+        """Return how many settings with so many changes at most match scores of another origin.
+
+        Settings with the same scores count once.
+        """
+        if not len(self):
+            return 0.0
+        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
+        if evidence.by_query:
+            # The values of queries have no scores to compare, so each setting counts.
+            return len(scores) * evidence.share()
+        low, high = evidence.ranges()
+        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
+        distinct = np.unique(scores[is_near].round(9), axis=0)
+        return len(distinct) * evidence.share()
+
+
+# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
+
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have each property that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> properties = properties_of(rankings, None)
+    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    relevance = rankings.relevance
+    if rankings.judged is not None:
+        relevance = np.where(rankings.judged, relevance, 0)
+    highest = np.zeros(rankings.queries)
+    np.maximum.at(highest, query, relevance)
+    lower_grades = (relevance > 0) & (relevance < highest[query])
+    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": ties > 0,
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def in_common(
+    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
+) -> Iterator[str]:
+    """Yield sentences on the properties of queries that differ from the nearest definition.
+
+    The most telling come first. Properties and those that differ are masks of the queries, which
+    `noun` names.
+    """
+    differ = int(np.count_nonzero(differing))
+    agree = len(differing) - differ
+    telling = []
+    for name, having in properties.items():
+        have = int(np.count_nonzero(having))
+        differ_with = int(np.count_nonzero(having & differing))
+        chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
+        if 2 * differ_with > differ and chance <= TELLING:
+            sentence = (
+                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
+                f"of the {agree:,} that agree, {have - differ_with:,} do."
+            )
+            telling.append((chance, sentence))
+    telling.sort(key=itemgetter(0))
+    for _, sentence in telling[:SHOWN_PROPERTIES]:
+        yield sentence
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
+    """Return the probability that at least as many of a random sample have a property.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    # the upper tail of the hypergeometric distribution
+    lacking = total - having
+    log_samples = log_ways(total, drawn)
+    probabilities = []
+    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
+        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
+        probabilities.append(math.exp(log_ways_to_draw - log_samples))
+    return math.fsum(probabilities)
+
+
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
+
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+# The options that the DCG depends on, as well as those that change how rankings are read.
+OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+# The options that are searched, with their values. If values cannot differ on some rankings, only
+# the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search."""
+
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of every query
+    evidence: Evidence  # the reported scores; a setting must match all of them
+
+    @property
+    def cutoffs(self) -> Sequence[int | None]:
+        """The cutoffs of the reported scores, or that of the caller."""
+        return self.evidence.cutoffs or [self.k]
+
+    def options(self, **chosen: Any) -> Options:
+        """Return the known options, and others beside them or in place of them."""
+        return Options.parse(**{**self.given, **chosen})
+
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        if name in self.given:
+            return (self.given[name],)
+        return VALUES[name]
+
+    def scores_of(self, values: Floats) -> Floats:
+        """Return the means to compare with the evidence, from values of queries at every cutoff.
+
+        There is a row for every setting and a column for every mean, none for values of queries.
+        """
+        if self.evidence.by_query:
+            return np.empty((len(values), 0))
+        means = means_of(values, self.weight)
+        if self.evidence.cutoffs:
+            return means[np.newaxis]
+        return means[:, np.newaxis]
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings match all evidence, from the values of queries and their means."""
+        compared = values if self.evidence.by_query else scores
+        return np.asarray(self.evidence.near(compared).all(axis=1))
+
+
+class PossibleCause(NamedTuple):
+    """A convention, other options or a slip that gives the reported scores."""
+
+    combination: Combination
+    values: int  # a hash of the values of queries
+    slip: str = ""  # the name of the slip; empty without one
+    as_given: bool = False  # whether it gives the scores only if they are no percentages
+
+    @property
+    def changes(self) -> int:
+        """In how many ways it differs from a convention."""
+        return len(self.combination.changed) + bool(self.slip)
+
+
+def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
+    """Return the conventions that match all evidence to all digits, else to those of 32 bits.
+
+    Also return the scores of all of them.
+    """
+    tried = Tried()
+    evidence = searched.evidence
+    exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
+    measures = [result_name("nDCG", cutoff) for cutoff in searched.cutoffs]
+    exactly: list[PossibleCause] = []
+    nearly: list[PossibleCause] = []
+    for name in CONVENTIONS:
+        try:
+            options = searched.options(convention=name, measures=measures)
+            rankings = searched.read(options)
+            with user_terms(rankings):
+                measured = measure_rankings(rankings, options)["nDCG"]
+        except ValueError:  # the explanation says why it has no score
+            continue
+        values = measured[[row for _, _, row in options.results]]
+        scores = searched.scores_of(values)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
+        if exact.matching(values, scores).all():
+            exactly.append(cause)
+        if searched.matching(values, scores).all():
+            nearly.append(cause)
+    return exactly or nearly, tried
+
+
+def hash_of(values: Floats) -> int:
+    """Return a hash of the values of queries, which rounding errors do not change."""
+    return hash((values.round(9) + 0.0).tobytes())
+
+
+class Setting(NamedTuple):
+    """Options, and the values of queries under them at one or several cutoffs."""
+
+    chosen: dict[str, Any]  # the options that may change a value
+    cutoffs: Sequence[int | None]  # the cutoff of every row of values
+    values: Floats  # of every query at every cutoff; nan for a query that does not count
+    scores: Floats  # the means to compare with the evidence
+    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
+
+
+def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
+    """Return the settings of the unknown options, but only one of those that cannot differ here.
+
+    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
+    options that have no score.
+    """
+    readings, without_score = _readings(searched)
+    return _settings(searched, readings), without_score
+
+
+def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
+    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
+    longest = max(lengths, default=0)
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    total = len(cutoffs) * sum(reading.choices for reading in readings)
+    with progress(total, "Searching", " options") as bar:
+        for reading in readings:
+            for settings in _scored_choices(searched, reading, cutoffs):
+                yield from settings
+                bar.update(1)
+
+
+class _Reading(NamedTuple):
+    """The rankings as some options read them."""
+
+    chosen: dict[str, Any]  # the options that read them
+    matter: set[str]  # the options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
+    rankings: Rankings
+
+    @property
+    def choices(self) -> int:
+        """The number of choices of the options in the grid."""
+        return math.prod(map(len, self.grid.values()))
+
+
+def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
+    """Return the distinct readings of the rankings, and the errors of options that have none."""
+    readings: list[_Reading] = []
+    without_score: dict[str, str] = {}
+
+    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+        try:
+            return searched.read(searched.options(k=1, **chosen))
+        except ValueError as error:
+            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            # `judged_only` removes nothing.
+            break
+        dtypes = searched.values_of("score_dtype")
+        read_in = []
+        for score_dtype in dtypes:
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            rankings = read("score_dtype", chosen)
+            if rankings is not None:
+                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
+        # 32 bits can only add ties.
+        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        if dtypes_are_alike:
+            del read_in[1:]
+        for chosen, rankings, ties in read_in:
+            matter = set(VALUES)
+            if dtypes_are_alike:
+                matter.remove("score_dtype")
+            if not ties:
+                matter.remove("ties")
+            if not properties_of(rankings, None)["a negative relevance"].any():
+                matter.remove("negative_relevance")
+            grid = {}
+            for name in OPTIONS_OF_DCG:
+                values = searched.values_of(name)
+                # One value of an option that does not matter is enough.
+                grid[name] = values if name in matter else values[:1]
+            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
+            readings.append(_Reading(chosen, matter, grid, rankings))
+    return readings, without_score
+
+
+def _scored_choices(
+    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
+) -> Iterator[Iterator[Setting]]:
+    """Yield the settings of every choice of the options that the values of queries depend on.
+
+    The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
+    DCG does not depend on ties, so both are summed only once.
+    """
+    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    # The last of these options is `ties`, on which the ideal DCG does not depend.
+    *grid_of_ideal, orders = reading.grid.values()
+    for choice in product(*grid_of_ideal):
+        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
+        try:
+            options = searched.options(k=1, **chosen)
+        except ValueError:  # this discount does not allow this base of the logarithm
+            continue
+        ideals = {}
+        for ideal in cutoffs:
+            sums = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
+            if sums:
+                ideals[ideal] = sums
+        if not ideals:
+            continue
+        perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+        perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+        rankings = searched.read(perfect_options)
+        perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+        perfect &= rankings.counts()["retrieved"] == 0
+        turned = sign(discounts(1, options.log_base, options.discount))
+        for ties in orders:
+            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
+            for ideal, idcg in ideals.items():
+                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
+                if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+                    # All reported scores must match.
+                    continue
+                above = np.stack([dcg[cutoff] for cutoff in known])
+                below = np.stack([idcg[cutoff] for cutoff in known])
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+                options_of_values = {**chosen, "ideal": ideal, "ties": ties}
+                for name in options_of_values.keys() - reading.matter:
+                    del options_of_values[name]
+                yield _averaged(
+                    searched, options_of_values, known, values, rankings.lacking(), perfect
+                )
+
+
+def _sums_at(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
+    if not cutoffs:
+        return {}
+    names = [result_name(measure, cutoff) for cutoff in cutoffs]
+    options = searched.options(measures=names, **chosen)
+    rankings = searched.read(options)
+    try:
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions show the error
+        known: dict[int | None, Floats] = {}
+        # An error with a position is the same at every cutoff.
+        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
+            for cutoff in cutoffs:
+                known |= _sums_at(searched, chosen, measure, [cutoff])
+        return known
+    return dict(zip(cutoffs, sums, strict=True))
+
+
+def _averaged(
+    searched: Searched,
+    chosen: Mapping[str, Any],
+    cutoffs: Sequence[int | None],
+    values: Floats,
+    skipped: Mask,
+    perfect: Mask,
+) -> Iterator[Setting]:
+    """Yield the settings that count empty and missing queries, but only one of those alike.
+
+    Empty queries have no value yet. `skipped` are those that `missing="skip"` skips, `perfect`
+    those that `zero_division="perfect_if_empty"` counts as 1.
+    """
+    empty = np.isnan(values)
+    ways_of_missing = searched.values_of("missing")
+    if not skipped.any():
+        ways_of_missing = ways_of_missing[:1]
+    for missing in ways_of_missing:
+        filled = empty
+        if missing == "skip":
+            filled = empty & ~skipped
+        fillings = searched.values_of("zero_division")
+        if not filled.any():
+            fillings = fillings[:1]
+        for zero in fillings:
+            value_if_empty: Any = zero
+            if zero == PERFECT_IF_EMPTY:
+                value_if_empty = perfect.astype(np.float64)
+            averaged = np.where(empty, value_if_empty, values)
+            # Skipped queries may have no value in any case.
+            missing_matters = not np.isnan(averaged[:, skipped]).all()
+            if not missing_matters and missing != ways_of_missing[0]:
+                # The first way has given the same.
+                continue
+            options = dict(chosen)
+            if filled.any():
+                options["zero_division"] = zero
+            if missing_matters:
+                options["missing"] = missing
+            for name in options.keys() & searched.given.keys():
+                del options[name]
+            if missing == "skip":
+                averaged[:, skipped] = np.nan
+            scores = searched.scores_of(averaged)
+            changes = np.full(len(scores), changes_of(options).min())
+            if not searched.evidence.cutoffs:
+                # Another cutoff than the one that was asked for is a change too.
+                changes += [cutoff != searched.k for cutoff in cutoffs]
+            yield Setting(options, cutoffs, averaged, scores, changes)
+
+
+class Matches(NamedTuple):
+    """The combinations that match, and the scores of all that were tried."""
+
+    causes: list[PossibleCause]  # those with the fewest changes first
+    tried: Tried
+    nearest: Combination | None  # gives most of the reported values of queries, if there are some
+    agreeing: Mask  # the queries that agree with it
+
+
+def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
+    """Compare the values of queries under settings, or their means, with the evidence."""
+    evidence = searched.evidence
+    causes = []
+    tried = Tried()
+    nearest = None
+    agreeing: Mask = np.zeros(0, bool)
+    for setting in settings:
+        values = setting.values
+        tried.add(setting.scores, setting.changes)
+        if evidence.by_query:
+            near = evidence.near(values)
+            row = int(near.sum(axis=1).argmax())
+            if nearest is None or near[row].sum() > agreeing.sum():
+                agreeing = near[row]
+                nearest = _combination(searched, setting, row, values[[row]])
+        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+            # With cutoffs of the scores, one setting has a row for all of them.
+            matching_values = values if evidence.cutoffs else values[[row]]
+            combination = _combination(searched, setting, row, matching_values)
+            causes.append(PossibleCause(combination, hash_of(matching_values)))
+    order = list(CONVENTIONS)
+    causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
+    return Matches(causes, tried, nearest, agreeing)
+
+
+def _combination(searched: Searched, setting: Setting, row: int, values: Floats) -> Combination:
+    """Return a combination as changes of the convention that differs in the fewest options."""
+    convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
+    usual = usual_options(convention)
+    changed: dict[str, Any] = {}
+    for name, value in setting.chosen.items():
+        if repr(value) != repr(usual[name]):
+            changed[name] = value
+    k: Any = searched.evidence.cutoffs
+    if len(k) <= 1:
+        k = setting.cutoffs[row]
+        if k not in searched.cutoffs:
+            changed["k"] = k
+    score = float(means_of(values, searched.weight)[0])
+    return Combination(convention, changed, score, {**searched.given, "k": k})
+
+
+def usual_options(convention: str) -> dict[str, Any]:
+    """Return the options of a convention that are searched."""
+    return {**CONVENTIONS[convention].options, "judged_only": False}
+
+
+@cache
+def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
+    """Return for every convention 1 if an option has another value there, else 0."""
+    # Text is equal for nan too.
+    differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
+    return np.array(differs, np.int64)
+
+
+def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return in how many of these options each convention differs."""
+    changes = np.zeros(len(CONVENTIONS), np.int64)
+    for name, value in chosen.items():
+        changes = changes + _explanations_search_differing(name, repr(value))
+    return changes
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
+    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
+
+    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
+    """
+
+    def has_ideal(cutoff: int | None) -> bool:
+        try:
+            searched.options(k=cutoff, ideal=ideal)
+        except ValueError:  # a full ideal needs a cutoff that is not too large
+            return False
+        return True
+
+    reported = searched.evidence.cutoffs
+    if reported:
+        return reported if all(map(has_ideal, reported)) else []
+    k = searched.k
+    candidates: list[int | None] = [k]
+    if k is not None:
+        candidates.append(k + 1)
+        if k > 1:
+            candidates.append(k - 1)
+    candidates += USUAL_CUTOFFS
+    if longest <= SHORT_RANKING:
+        candidates += range(1, SHORT_RANKING + 1)
+    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
+    if ideal == "full":
+        return cutoffs
+    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
+    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
+    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
+
+
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
 
 Documents = Mapping[Any, float]
@@ -13984,8 +14663,8 @@ Documents = Mapping[Any, float]
 class Query(NamedTuple):
     """The input of a function that computes nDCG: one query."""
 
-    run: Documents  # the score of each retrieved document
-    qrels: Documents  # the relevance of each judged document
+    run: Documents  # the score of every retrieved document
+    qrels: Documents  # the relevance of every judged document
     k: int | None  # the cutoff; None for the whole list
     # whether the query is missing from the run, rather than having no documents there
     missing: bool = False
@@ -13998,7 +14677,7 @@ class Query(NamedTuple):
 
 
 Change = Callable[[Query], Query]
-REMEMBERED_QUERIES = 100  # scores of more would fill the memory, one array for each definition
+REMEMBERED_QUERIES = 100  # scores of more would fill the memory, an array a definition
 
 
 class Term(NamedTuple):
@@ -14035,9 +14714,7 @@ class Slip(NamedTuple):
         """Whether options of `compute` with plain values give the same result."""
         if self.both.changes or self.has_own_sums:
             return False
-        return all(
-            isinstance(value, (str, float, bool, int)) for value in self.both.options.values()
-        )
+        return not any(map(callable, self.both.options.values()))
 
     @property
     def has_own_sums(self) -> bool:
@@ -14045,20 +14722,18 @@ class Slip(NamedTuple):
         return self.rule is not None or not self.dcg == self.ideal == UNCHANGED
 
     @property
-    def reported(self) -> str:
-        """A sentence with the number of reports and an example; empty if there are none."""
+    def sentences(self) -> str:
+        """What it computes, and how often it was reported."""
         number, thread = self.reports
         if number == 0:
-            return ""
+            return self.meaning
         if number == 1:
-            return f" It was reported once, in {thread}."
-        return f" It was reported {number} times, for example in {thread}."
+            return f"{self.meaning} It was reported once, in {thread}."
+        return f"{self.meaning} It was reported {number} times, for example in {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
-        return Slip(
-            f"{other.name}; {self.name}",
-            f"{other.meaning} {self.meaning}",
+        return self._replace(
             both=self.both.over(other.both),
             dcg=self.dcg.over(other.dcg),
             ideal=self.ideal.over(other.ideal),
@@ -14066,7 +14741,7 @@ class Slip(NamedTuple):
         )
 
     def scores(self, queries: "Queries", options: Mapping[str, Any]) -> Floats:
-        """Return the value of each query by options of `compute`, with this slip."""
+        """Return the value of every query by options of `compute`, with this slip."""
         if not self.has_own_sums:
             return queries.scores(options, "nDCG", self.both)
         dcg = queries.scores(options, "DCG", self.dcg.over(self.both))
@@ -14074,28 +14749,25 @@ class Slip(NamedTuple):
             return self.rule(queries.changed(()), dcg, queries.scores(options, "nDCG", self.both))
         ideal = queries.scores(options, "IDCG", self.ideal.over(self.both))
         parsed = Options.parse(k=1, **{**options, **self.both.options})
+        empty: Any = parsed.zero_division
+        if isinstance(empty, str):
+            # An ideal that is cut at the length of the run is empty if nothing was retrieved, so
+            # the kernel's rule decides.
+            truncated = Term(options={"ideal": "truncated"}).over(self.both)
+            perfect = queries.scores(options, "nDCG", truncated)
+            has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
+            empty = np.where(has_run, 0.0, perfect)
         turned = sign(discounts(1, parsed.log_base, parsed.discount))
-        empty = self._values_of_empty(queries, options, parsed)
         with np.errstate(divide="ignore", invalid="ignore"):
             values = ratio(dcg, ideal, negative=True, sign=turned, zero_division=empty)
         return np.where(np.isnan(ideal), np.nan, values)
 
-    def _values_of_empty(
-        self, queries: "Queries", options: Mapping[str, Any], parsed: Options
-    ) -> Floats | float:
-        """Return the value of a query with an ideal DCG of 0."""
-        if not isinstance(parsed.zero_division, str):
-            return parsed.zero_division
-        # An ideal that is cut at the length of the run is empty if nothing was retrieved, so the
-        # kernel's rule decides.
-        truncated = Term(options={"ideal": "truncated"}).over(self.both)
-        perfect = queries.scores(options, "nDCG", truncated)
-        has_run = [bool(query.run) for query in queries.changed(self.both.changes)]
-        return np.where(has_run, 0.0, perfect)
+
+NO_SLIP = Slip("", "")
 
 
 class Queries:
-    """Queries that are scored by many definitions: changed once for each change, and read once.
+    """Queries that are scored by many definitions: changed once by a change, and read once.
 
     >>> queries = Queries([Query({"a": 2, "b": 1}, {"b": 1}, 2)])
     >>> queries.scores({"convention": "sklearn"}).round(4).tolist()
@@ -14124,7 +14796,7 @@ class Queries:
     def scores(
         self, options: Mapping[str, Any], measure: str = "nDCG", term: Term = UNCHANGED
     ) -> Floats:
-        """Return the value of each query, by its cutoff; nan if it is excluded from the mean."""
+        """Return the value of every query, by its cutoff; nan if it is excluded from the mean."""
         options = {**options, **term.options}
         definition = (term.measure or measure, term.changes)
         # A list of gains cannot be a key.
@@ -14139,7 +14811,6 @@ class Queries:
     def _scored(
         self, measure: str, changes: tuple[Change, ...], options: Mapping[str, Any]
     ) -> Floats:
-        """Return the value of each query after changes, by options."""
         queries = self.changed(changes)
         values = np.full(len(queries), np.nan)
         for k in {query.k for query in queries}:
@@ -14174,13 +14845,6 @@ class Queries:
         return self._read[key]
 
 
-def query_scores(
-    queries: Sequence[Query], options: Mapping[str, Any], measure: str = "nDCG"
-) -> Floats:
-    """Return the value of each query by options of `compute`."""
-    return Queries(queries).scores(options, measure)
-
-
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
     """Return scores that fall by 1 from document to document.
 
@@ -14210,22 +14874,24 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    """Return the documents of each query that have a value; those without were not retrieved."""
-    by_query: dict[Any, dict[Any, float]] = {}
+    """Return the documents of every query that have a value; those without were not retrieved."""
+    rows: Iterable[tuple[Any, Any, float]]
     if isinstance(side, ById):
-        for query, documents in side.queries.items():
-            by_query[query] = {}
-            for document, value in documents.items():
-                if value is not None and value > -np.inf:
-                    by_query[query][document] = float(value)
-        return by_query
-    names = side.query_ids.to_pylist()
-    for name in names:
-        by_query[name] = {}
-    rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
-    for number, document, value in rows:
+        names = list(side.queries)
+        rows = [
+            (query, document, float(value))
+            for query, documents in side.queries.items()
+            for document, value in documents.items()
+            if value is not None
+        ]
+    else:
+        names = side.query_ids.to_pylist()
+        queries = [names[number] for number in side.query.tolist()]
+        rows = zip(queries, side.document.to_pylist(), side.value.tolist(), strict=True)
+    by_query: dict[Any, dict[Any, float]] = {name: {} for name in names}
+    for query, document, value in rows:
         if value > -np.inf:
-            by_query[names[number]][document] = value
+            by_query[query][document] = value
     return by_query
 
 
@@ -14235,19 +14901,18 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
     >>> list(queries_of(Rankings(np.array([1, 0]), np.array([0.2, 0.9]), np.array([0, 2])), 10))
     [Query(run={0: 0.2, 1: 0.9}, qrels={0: 1, 1: 0}, k=10, missing=False, name=None)]
     """
-    all_documents = np.ones(len(rankings.relevance), bool)
-    judged = all_documents if rankings.judged is None else rankings.judged
-    retrieved = all_documents if rankings.retrieved is None else rankings.retrieved
+    retrieved = rankings.score > -np.inf
+    if rankings.retrieved is not None:
+        retrieved &= rankings.retrieved
+    judged = rankings.judged
+    if judged is None:
+        judged = np.ones(len(retrieved), bool)
     score, relevance = rankings.score.tolist(), rankings.relevance.tolist()
     bounds = pairwise(rankings.offsets.tolist())
     for (start, end), missing in zip(bounds, rankings.lacking().tolist(), strict=True):
-        run = {}
-        qrels = {}
-        for row in range(start, end):
-            if retrieved[row] and score[row] > -np.inf:
-                run[row - start] = score[row]
-            if judged[row]:
-                qrels[row - start] = relevance[row]
+        rows = range(start, end)
+        run = {row - start: score[row] for row in rows if retrieved[row]}
+        qrels = {row - start: relevance[row] for row in rows if judged[row]}
         yield Query(run, qrels, k, missing)
 
 
@@ -14275,11 +14940,6 @@ def _places_in_truth(query: Query) -> Query:
     return query._replace(run=in_order(documents))
 
 
-def _with_last(query: Query) -> Query:
-    below = min(query.run.values(), default=0.0) - 1
-    return query._replace(run={**dict.fromkeys([*query.run, *query.qrels], below), **query.run})
-
-
 def _another(document: Any) -> Any:
     """Return an id of the same kind that no document has."""
     if isinstance(document, str):
@@ -14304,11 +14964,6 @@ def _without_negative(query: Query) -> Query:
             run.pop(document, None)
             del qrels[document]
     return query._replace(run=run, qrels=qrels)
-
-
-def _counted_twice(query: Query) -> Mapping[Any, float]:
-    copies = {_another(document): relevance for document, relevance in query.qrels.items()}
-    return {**query.qrels, **copies}
 
 
 def _explanations_slips_top(query: Query) -> list[Any]:
@@ -14352,6 +15007,12 @@ def _zero_if(
         return np.where(are_short, 0.0, ndcg)
 
     return rule
+
+
+def _by_option(
+    name: str, meaning: str, reports: tuple[int, str] = (0, ""), **options: str | float
+) -> Slip:
+    return Slip(name, meaning, reports, both=Term(options=options))
 
 
 def _rounded_to(decimals: int) -> Slip:
@@ -14416,32 +15077,30 @@ SLIPS = (
     Slip(
         "ideal from the top k retrieved",
         "The ideal is the best order of the k documents that were ranked first, not of all that "
-        "were judged, so a run "
-        "that finds one of many relevant documents can score 1.",
+        "were judged, so a run that finds one of many relevant documents can score 1.",
         reports=(16, "OpenBMB/ToolBench#184"),
         ideal=_with(
             qrels=lambda query: {document: query.qrels.get(document, 0) for document in _explanations_slips_top(query)}
         ),
     ),
-    Slip(
+    _by_option(
         "ideal from all that was retrieved",
         "The ideal is the best order of the retrieved documents, so relevant documents that the "
-        "run misses cost "
-        "nothing.",
+        "run misses cost nothing.",
         reports=(3, "o19s/search-metrics#3"),
-        both=Term(options={"ideal": "retrieved"}),
+        ideal="retrieved",
     ),
-    Slip(
+    _by_option(
         "exponential gain",
         "The gain is 2^r - 1, so that documents of a high grade count more.",
         reports=(3, "Georgetown-IR-Lab/OpenNIR#14"),
-        both=Term(options={"gain": "exponential"}),
+        gain="exponential",
     ),
-    Slip(
+    _by_option(
         "linear gain",
         "The gain is the relevance r.",
         reports=(1, "Georgetown-IR-Lab/OpenNIR#14"),
-        both=Term(options={"gain": "linear"}),
+        gain="linear",
     ),
     Slip(
         "ideal not cut at k",
@@ -14450,67 +15109,65 @@ SLIPS = (
         reports=(6, "lenskit/lenskit#869"),
         ideal=UNCUT,
     ),
-    Slip(
+    _by_option(
         "ideal of k relevant documents",
         "The ideal has the query's highest gain at every rank up to k, even if fewer documents are "
-        "relevant, so that "
-        "queries with few relevant documents cannot reach 1.",
+        "relevant, so that queries with few relevant documents cannot reach 1.",
         reports=(5, "datawhalechina/torch-rechub#45"),
-        both=Term(options={"ideal": "full"}),
+        ideal="full",
     ),
     Slip(
         "ideal of as many relevant documents as were retrieved",
         "The ideal has the query's highest gain at every rank of the result list up to k, even if "
-        "fewer documents are "
-        "relevant, so that long result lists cannot reach 1.",
+        "fewer documents are relevant, so that long result lists cannot reach 1.",
         ideal=Term((_cut_at_length,), {"ideal": "full"}),
     ),
-    Slip(
+    _by_option(
         "equal weights at ranks 1 and 2",
         "The discount is 1 / log2(i) from rank 2 on, so ranks 1 and 2 weigh the same.",
         reports=(5, "OpenAgentHQ/openagent-eval#223"),
-        both=Term(options={"discount": "jarvelin", "log_base": 2}),
+        discount="jarvelin",
+        log_base=2,
     ),
-    Slip(
+    _by_option(
         "ties by document id",
         "Documents with equal scores are ordered by their ids, the highest first, so the names of "
         "documents decide.",
         reports=(3, "usnistgov/trec_eval#22"),
-        both=Term(options={"ties": "docid"}),
+        ties="docid",
     ),
-    Slip(
+    _by_option(
         "ideal cut at the length of the result list",
         "The ideal has as many documents as were retrieved, so a short result list is not "
-        "penalized for the documents "
-        "that it omits.",
+        "penalized for the documents that it omits.",
         reports=(4, "mlflow/mlflow#24541"),
-        both=Term(options={"ideal": "truncated"}),
+        ideal="truncated",
     ),
-    Slip(
+    _by_option(
         "graded relevance read as 0 or 1",
         "Every relevant document has the gain 1, so that it does not matter whether the best ones "
         "rank first.",
         reports=(4, "recommenders-team/recommenders#1749"),
-        both=Term(options={"gain": "binary"}),
+        gain="binary",
     ),
-    Slip(
+    _by_option(
         "unjudged documents removed",
         "Documents without a judgment are taken out before ranking, so those below them move up.",
         reports=(4, "github/CodeSearchNet#226"),
-        both=Term(options={"judged_only": True}),
+        judged_only=True,
     ),
-    Slip(
+    _by_option(
         "ties in the order of the input",
         "Documents with equal scores stay in the order of the input, so sorting a file differently "
         "changes the score.",
         reports=(4, "dmlc/xgboost#3050"),
-        both=Term(options={"ties": "first"}),
+        ties="first",
     ),
-    Slip(
+    _by_option(
         "ties in the reverse order of the input",
         "Of documents with equal scores the last in the input ranks first, as a reversed ascending "
         "sort leaves them.",
-        both=Term(options={"ties": "last"}),
+        ties="last",
     ),
     Slip(
         "ties by ascending document id",
@@ -14521,31 +15178,30 @@ SLIPS = (
             options={"ties": "first"},
         ),
     ),
-    Slip(
+    _by_option(
         "ties in the model's favor",
         "Documents with equal scores are ordered by relevance, so a model that gives all documents "
-        "the same score is "
-        "perfect.",
+        "the same score is perfect.",
         reports=(2, "elixir-nx/scholar#360"),
-        both=Term(options={"ties": "best"}),
+        ties="best",
     ),
-    Slip(
+    _by_option(
         "no relevant documents scored 1",
         "A query with no relevant documents scores 1 and raises the mean.",
         reports=(4, "catboost/benchmarks#19"),
-        both=Term(options={"zero_division": 1.0}),
+        zero_division=1.0,
     ),
-    Slip(
+    _by_option(
         "no relevant documents scored 0",
         "A query with no relevant documents scores 0 and lowers the mean.",
         reports=(2, "scikit-learn/scikit-learn#29521"),
-        both=Term(options={"zero_division": 0.0}),
+        zero_division=0.0,
     ),
-    Slip(
+    _by_option(
         "no relevant documents skipped",
         "A query with no relevant documents has no value, so it counts in no mean.",
         reports=(3, "joaopalotti/trectools#25"),
-        both=Term(options={"zero_division": float("nan")}),
+        zero_division=float("nan"),
     ),
     Slip(
         "discount from the place in the truth",
@@ -14608,7 +15264,12 @@ SLIPS = (
     Slip(
         "unretrieved documents ranked last",
         "Judged documents that were not retrieved take ranks at the end of the list.",
-        both=Term((_with_last,)),
+        both=_with(
+            run=lambda query: {
+                **dict.fromkeys([*query.run, *query.qrels], min(query.run.values(), default=0) - 1),
+                **query.run,
+            }
+        ),
     ),
     Slip(
         "ideal in the order of the run",
@@ -14626,7 +15287,12 @@ SLIPS = (
         "judgments counted twice in the ideal",
         "Every judgment takes two ranks of the ideal, as if the qrels were read twice.",
         reports=(1, "joaopalotti/trectools#52"),
-        ideal=_with(qrels=_counted_twice),
+        ideal=_with(
+            qrels=lambda query: {
+                **query.qrels,
+                **dict(zip(map(_another, query.qrels), query.qrels.values(), strict=True)),
+            }
+        ),
     ),
     Slip(
         "DCG one rank too deep",
@@ -14645,10 +15311,10 @@ SLIPS = (
         reports=(1, "RUCAIBox/RecBole#120"),
         both=_with_weights("discount", np.ones_like),
     ),
-    Slip(
+    _by_option(
         "discount 1 / rank",
         "The gain is divided by the rank instead of its logarithm.",
-        both=Term(options={"discount": "reciprocal"}),
+        discount="reciprocal",
     ),
     Slip(
         "discount without a logarithm's base",
@@ -14697,8 +15363,7 @@ SLIPS = (
     Slip(
         "run cut at k before everything else",
         "Only the first k documents are kept; the ideal, and everything else that depends on the "
-        "retrieved documents, "
-        "is computed from them.",
+        "retrieved documents, is computed from them.",
         both=_with(run=lambda query: {document: query.run[document] for document in _explanations_slips_top(query)}),
     ),
     Slip(
@@ -14752,7 +15417,6 @@ BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
 
 def _factors() -> dict[float, str]:
-    """Return what a factor of all scores shows."""
     factors = {100.0: "The scores are percentages."}
     for dcg, ideal in permutations(BASES, 2):
         bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
@@ -14802,21 +15466,18 @@ class Definition(NamedTuple):
     options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
 
-    def scores(
-        self, queries: Queries, precision: Slip | None = None, order: Slip | None = None
-    ) -> Floats:
-        """Return the value of each query, nan if its ideal DCG is 0.
+    def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
+        """Return the value of every query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
         """
         order_before = order
         if ASCENDING_ORDER in self.slips:
             # This slip would reverse it.
-            order_before = None
-        definition = Slip("", "")
+            order_before = NO_SLIP
+        definition = NO_SLIP
         for slip in (precision, order_before, *self.slips, order):
-            if slip is not None:
-                definition = slip.over(definition)
+            definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
         return definition.scores(queries, options)
 
@@ -14870,31 +15531,27 @@ def _in_order(query: Query, documents: Iterable[Any]) -> Query:
     return query._replace(run=run)
 
 
-def _worst_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: query.qrels.get(document, 0))
-
-
-def _explanations_definitions_best_first(query: Query) -> list[Any]:
-    return sorted(query.run, key=lambda document: -query.qrels.get(document, 0))
+def _relevance_of(query: Query) -> Callable[[Any], float]:
+    return lambda document: query.qrels.get(document, 0)
 
 
 def _explanations_definitions_order(documents: Callable[[Query], Iterable[Any]]) -> Slip:
-    return Slip("", "", both=Term((lambda query: _in_order(query, documents(query)),)))
+    return NO_SLIP._replace(both=Term((lambda query: _in_order(query, documents(query)),)))
 
 
-ORDERS: dict[str, Slip | None] = {
+ORDERS = {
     "first": _explanations_definitions_order(lambda query: query.run),
     "last": _explanations_definitions_order(lambda query: reversed(list(query.run))),
     "docid": _explanations_definitions_order(lambda query: sorted(query.run, reverse=True)),
     "ascending": _explanations_definitions_order(lambda query: sorted(query.run)),
-    "best": _explanations_definitions_order(_explanations_definitions_best_first),
-    "worst": _explanations_definitions_order(_worst_first),
-    "average": None,
+    "best": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance_of(query), reverse=True)),
+    "worst": _explanations_definitions_order(lambda query: sorted(query.run, key=_relevance_of(query))),
+    "average": NO_SLIP,
 }
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in each order that may change its score.
+    """Return a ranking with its tied documents in every order that may change its score.
 
     There are none if there would be too many.
 
@@ -14934,16 +15591,13 @@ ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
 
 
-def _precisions() -> dict[str, Slip | None]:
-    """Return the slip of each precision of scores, by the name that it has in an option or here."""
-    precisions: dict[str, Slip | None] = {"given": None, "float32": IN_32_BITS}
-    for slip in SLIPS:
-        if slip.name.startswith("scores rounded") and slip != IN_32_BITS:
-            precisions[slip.name] = slip
-    return precisions
-
-
-PRECISIONS = _precisions()
+# The slip of every precision of scores, by the name that it has in an option or here
+PRECISIONS = {
+    "given": NO_SLIP,
+    "float32": IN_32_BITS,
+    "scores rounded to 16 bits": slip_named("scores rounded to 16 bits"),
+    **{slip.name: slip for slip in SLIPS if slip.name.endswith("decimals")},
+}
 
 
 def _slip_of_option() -> dict[tuple[str, str], str]:
@@ -14954,7 +15608,7 @@ def _slip_of_option() -> dict[tuple[str, str], str]:
             for option, value in slip.both.options.items():
                 names[option, str(value)] = slip.name
     for name, precision in PRECISIONS.items():
-        if precision is not None:
+        if precision != NO_SLIP:
             names["score_dtype", name] = precision.name
     return names
 
@@ -14969,32 +15623,16 @@ NOT_ASKED = (
 )
 OTHER_SLIPS = [slip for slip in SLIPS if not slip.is_option and slip not in NOT_ASKED]
 
-_GRID: dict[str, Iterable[Any]] = {
-    "gain": GAINS,
-    "discount": DISCOUNTS,
-    "ideal": IDEALS,
-    "judged_only": (False, True),
-}
-GRID = [dict(zip(_GRID, values, strict=True)) for values in product(*_GRID.values())]
-
-
-_USUAL = [{**convention.options, "judged_only": False} for convention in CONVENTIONS.values()]
-
-
-def _fewest_changes(options: Mapping[str, Any]) -> int:
-    """Return in how many options the nearest convention differs."""
-    changes: list[int] = []
-    for usual in _USUAL:
-        changes.append(sum(value != usual[name] for name, value in options.items()))
-    return min(changes)
-
-
-OPTIONS_OF_CONVENTIONS = [options for options in GRID if _fewest_changes(options) == 0]
+GRID: list[dict[str, Any]] = [
+    {"gain": gain, "discount": discount, "ideal": ideal, "judged_only": judged_only}
+    for gain, discount, ideal, judged_only in product(GAINS, DISCOUNTS, IDEALS, (False, True))
+]
+OPTIONS_OF_CONVENTIONS = [options for options in GRID if changes_of(options).min() == 0]
 
 
 @cache
 def usual_definitions() -> list[Definition]:
-    """Return combinations of options, and each slip on the options of each convention."""
+    """Return combinations of options, and every slip on the options of every convention."""
     definitions = list(map(Definition, GRID))
     for slip, options in product(OTHER_SLIPS, OPTIONS_OF_CONVENTIONS):
         definitions.append(Definition(options, (slip,)))
@@ -15003,10 +15641,10 @@ def usual_definitions() -> list[Definition]:
 
 @cache
 def rare_definitions() -> list[Definition]:
-    """Return each slip on one change of a convention, and two slips at once."""
+    """Return every slip on one change of a convention, and two slips at once."""
     definitions = []
     for options in GRID:
-        if _fewest_changes(options) == 1:
+        if changes_of(options).min() == 1:
             definitions += [Definition(options, (slip,)) for slip in OTHER_SLIPS]
     # Pairs of slips are many, so they are tried with the most usual discount and ideal only.
     most_usual = [
@@ -15032,8 +15670,17 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
     for definitions, scaled in tracked(stages, "Comparing", " sets of definitions"):
         factors, known, agree = compared(definitions, first, scaled=scaled)
         rows = np.flatnonzero((agree == known).all(axis=1) & np.isfinite(factors)).tolist()
-        screened = [(definitions()[row], float(factors[row])) for row in rows]
-        fits = list(_fits(screened, answers))
+        fits = []
+        # Definitions with the same values explain the same.
+        fits_by_values: dict[bytes, Fit | None] = {}
+        for row in rows:
+            definition, factor = definitions()[row], float(factors[row])
+            values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+            if values not in fits_by_values:
+                fits_by_values[values] = _fit(definition, factor, answers)
+            fit = fits_by_values[values]
+            if fit is not None:
+                fits.append(fit._replace(definition=definition))
         if fits:
             unordered = min(fit.unordered for fit in fits)
             return _explanations_definitions_named([fit for fit in fits if fit.unordered == unordered]), unordered
@@ -15042,7 +15689,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of each query by each definition.
+    """Return the value of every query by every definition.
 
     It is nan if ties decide it, or if nothing is relevant to the query.
     """
@@ -15079,7 +15726,7 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, one in each row; scaled ones may differ by a factor.
+    """Compare answers with definitions, a row a definition; scaled ones may differ by a factor.
 
     Returns:
         The factors, which of the values are known and have an answer without ties, and which of
@@ -15095,18 +15742,6 @@ def compared(
     return factors, known, agree
 
 
-def _fits(screened: Iterable[tuple[Definition, float]], answers: Answers) -> Iterator[Fit]:
-    """Yield the definitions that explain answers; those with the same values explain the same."""
-    known: dict[bytes, Fit | None] = {}
-    for definition, factor in screened:
-        values = (factor * definition.scores(answers.queries)).round(9).tobytes()
-        if values not in known:
-            known[values] = _fit(definition, factor, answers)
-        fit = known[values]
-        if fit is not None:
-            yield fit._replace(definition=definition)
-
-
 def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
@@ -15117,7 +15752,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
         expected = factor * definition.scores(
-            answers.queries, PRECISIONS.get(precision), ORDERS.get(order)
+            answers.queries, PRECISIONS.get(precision, NO_SLIP), ORDERS.get(order, NO_SLIP)
         )
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
@@ -15142,7 +15777,7 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
                 choices.append((empty.value, order, precision))
     if choices:
         return Fit(definition, factor, choices)
-    # No fixed order explains the answers, but each may have an order of its own.
+    # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
@@ -15164,14 +15799,13 @@ def _has_some_order(
     precision: str,
     empty: Empty,
 ) -> bool:
-    """Return whether each answer is the value of its ranking with tied documents in some order."""
-    rounding = PRECISIONS[precision]
-    rounded = answers.queries.changed(() if rounding is None else rounding.both.changes)
+    """Return whether every answer is the value of its ranking with tied documents in some order."""
+    rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
     all_numbers = np.flatnonzero(rows).tolist()
     # Most definitions fail on the first ones.
     for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
         queries: list[Query] = []
-        ranking: list[int] = []  # the number of the ranking of each query
+        ranking: list[int] = []  # the number of the ranking of every query
         for number in numbers:
             arrangements = _arrangements(rounded[number])
             queries += arrangements
@@ -15182,7 +15816,7 @@ def _has_some_order(
         values = answers.values[:, ranking]
         agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
         for agrees in agree:
-            # how many orders of each ranking agree
+            # how many orders of every ranking agree
             counts = np.bincount(ranking, agrees)
             if not counts[ranking].all():
                 return False
@@ -15198,8 +15832,7 @@ def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
     for fit in fits:
         for match in _matches_of(fit):
             # The same slips are named on the first convention only.
-            definition = match[1:] if match.slips else match
-            by_definition.setdefault(definition, match)
+            by_definition.setdefault(match[1:] if match.slips else match, match)
     matches = list(by_definition.values())
     fewest = min((len(match.slips) for match in matches), default=0)
     matches = [match for match in matches if len(match.slips) == fewest]
@@ -15217,18 +15850,18 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
     """Yield the conventions from which a fit differs by slips only."""
     slips = [slip.name for slip in fit.definition.slips]
     for convention, (empty, order, precision) in product(CONVENTIONS, fit.choices):
-        usual = {**CONVENTIONS[convention].options, "judged_only": False}
         chosen = {
             **fit.definition.options,
             "zero_division": empty,
             "ties": order,
             "score_dtype": precision,
         }
+        usual = usual_options(convention)
         changed = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
                 changed.append((name, str(value)))
-        if all(option in SLIP_OF_OPTION for option in changed):
+        if SLIP_OF_OPTION.keys() >= set(changed):
             names = [SLIP_OF_OPTION[option] for option in changed]
             yield Match(convention, (*names, *slips), fit.factor)
 
@@ -15295,20 +15928,32 @@ _QRELS = Argument("{document: relevance}", "qrels", "qrel rel true truth label t
 _GROUPS = "query qid group user session"
 
 
-def _explanations_forms_several(argument: Argument) -> Argument:
-    return argument._replace(text=f"[{argument.text}, …]")
+def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
+    """Return a form for two copies of a ranking, the last arguments joined in the same way.
 
+    `text` describes a batch, with {} in place of one of its members.
+    """
 
-def _twice(
-    arguments: Callable[[Query], Arguments], *joins: Callable[[list[Any]], Any]
-) -> Callable[[Query], Arguments]:
-    """Return the arguments of two copies of a ranking, the last ones joined in the same way."""
-
-    def joined(query: Query) -> Arguments:
-        pairs = zip(arguments(query), arguments(query), strict=True)
+    def twice(query: Query) -> Arguments:
+        pairs = zip(form.of(query), form.of(query), strict=True)
         return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
 
-    return joined
+    arguments = [
+        argument._replace(text=text.replace("{}", argument.text)) for argument in form.arguments
+    ]
+    return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
+
+
+def _explanations_forms_flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
+    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+
+    `parts` returns it from the number of documents of a copy.
+    """
+    rows = _batch(_LISTS, "{}", np.concatenate)
+    return rows._replace(
+        arguments=(*rows.arguments, argument),
+        of=lambda query: (*rows.of(query), parts(len(query.run))),
+    )
 
 
 def _explanations_forms_lists(query: Query) -> Arguments:
@@ -15320,22 +15965,14 @@ def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
-def _explanations_forms_ids(query: Query) -> Arguments:
-    return ranked(query), query.relevant
-
-
 def _by_rank(query: Query) -> list[float]:
     return [query.qrels.get(document, 0) for document in ranked(query)]
 
 
-def _hits(query: Query) -> Arguments:
-    return _by_rank(query), query.relevant
-
-
 def _explanations_forms_columns(query: Query) -> Arguments:
-    column = {document: number for number, document in enumerate({**query.qrels, **query.run})}
-    relevance = [query.qrels.get(document, 0) for document in column]
-    return np.array([column[document] for document in ranked(query)], int), np.array(relevance)
+    documents = list({**query.qrels, **query.run})
+    relevance = [query.qrels.get(document, 0) for document in documents]
+    return np.array(list(map(documents.index, ranked(query))), int), np.array(relevance)
 
 
 def _rank(query: Query) -> Arguments:
@@ -15346,87 +15983,62 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _mappings(query: Query) -> Arguments:
-    return dict(query.run), dict(query.qrels)
-
-
 def _explanations_forms_by_query(pair: list[Any]) -> dict[str, Any]:
     return dict(zip(("q1", "q2"), pair, strict=True))
 
 
+_ITEM = Form(
+    (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
+    lambda query: (ranked(query), *query.relevant),
+    _OF_IDS._replace(several=False),
+    has_ids=True,
+    must_be_hinted=True,
+)
+_ITEMS = _ITEM._replace(
+    arguments=(_IDS, _ITEM.arguments[1]._replace(words="actual item target gt true pos"))
+)
+_SETS = Form(
+    (_IDS, _RELEVANT_SET),
+    lambda query: (ranked(query), set(query.relevant)),
+    _OF_IDS,
+    has_ids=True,
+)
+_LISTS_OF_IDS = Form(
+    (_IDS, _RELEVANT), lambda query: (ranked(query), query.relevant), _OF_IDS, has_ids=True
+)
+_HITS_BY_RANK = Form((_HITS, _RELEVANT), lambda query: (_by_rank(query), query.relevant), _OF_IDS)
+_RANKED = Form(
+    (_IDS, _QRELS),
+    lambda query: (ranked(query), dict(query.qrels)),
+    Shows(scores=False),
+    has_ids=True,
+)
+_MAPPINGS = Form(
+    (_RUN, _QRELS), lambda query: (dict(query.run), dict(query.qrels)), Shows(), has_ids=True
+)
+_LISTS = Form((_SCORES, _RELEVANCE), _explanations_forms_lists, _OF_LISTS)
+_RELEVANCES = Form(
+    (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
+)
+
 # The ways that tell the fewest facts of a ranking come first.
 FORMS = {
-    "item": Form(
-        (_IDS, Argument("relevant id", "relevant", "item target gt true pos")),
-        lambda query: (ranked(query), *query.relevant),
-        _OF_IDS._replace(several=False),
-        has_ids=True,
-        must_be_hinted=True,
-    ),
-    "items": Form(
-        (
-            _explanations_forms_several(_IDS),
-            Argument("[relevant id, …]", "relevant", "actual item target gt true pos"),
-        ),
-        _twice(lambda query: (ranked(query), *query.relevant), list),
-        _OF_IDS._replace(several=False),
-        has_ids=True,
-        is_batch=True,
-        must_be_hinted=True,
-    ),
+    "item": _ITEM,
+    "items": _batch(_ITEMS, "[{}, …]", list),
     "rank": Form(
         (Argument("rank of the relevant id", "rank", "rank position"),),
         _rank,
         _OF_IDS._replace(several=False),
         must_be_hinted=True,
     ),
-    "sets": Form(
-        (_IDS, _RELEVANT_SET),
-        lambda query: (ranked(query), set(query.relevant)),
-        _OF_IDS,
-        has_ids=True,
-    ),
-    "ids": Form((_IDS, _RELEVANT), _explanations_forms_ids, _OF_IDS, has_ids=True),
-    "id_lists": Form(
-        (_explanations_forms_several(_IDS), _explanations_forms_several(_RELEVANT)),
-        _twice(_explanations_forms_ids, list),
-        _OF_IDS,
-        has_ids=True,
-        is_batch=True,
-    ),
-    "set_runs": Form(
-        (
-            _IDS._replace(text="{query: ids}"),
-            _RELEVANT_SET._replace(text="{query: {relevant ids}}"),
-        ),
-        _twice(lambda query: (ranked(query), set(query.relevant)), _explanations_forms_by_query),
-        _OF_IDS,
-        has_ids=True,
-        is_batch=True,
-    ),
-    "hits": Form((_HITS, _RELEVANT), _hits, _OF_IDS),
-    "hit_rows": Form(
-        (_explanations_forms_several(_HITS), _explanations_forms_several(_RELEVANT)),
-        _twice(_hits, np.array, list),
-        _OF_IDS,
-        is_batch=True,
-    ),
-    "ranked": Form(
-        (_IDS, _QRELS),
-        lambda query: (ranked(query), dict(query.qrels)),
-        Shows(scores=False),
-        has_ids=True,
-    ),
-    "ranked_runs": Form(
-        (
-            _IDS._replace(text="{query: ids}"),
-            _QRELS._replace(text="{query: {document: relevance}}"),
-        ),
-        _twice(lambda query: (ranked(query), dict(query.qrels)), _explanations_forms_by_query),
-        Shows(scores=False),
-        has_ids=True,
-        is_batch=True,
-    ),
+    "sets": _SETS,
+    "ids": _LISTS_OF_IDS,
+    "id_lists": _batch(_LISTS_OF_IDS, "[{}, …]", list),
+    "set_runs": _batch(_SETS, "{query: {}}", _explanations_forms_by_query),
+    "hits": _HITS_BY_RANK,
+    "hit_rows": _batch(_HITS_BY_RANK, "[{}, …]", np.array, list),
+    "ranked": _RANKED,
+    "ranked_runs": _batch(_RANKED, "{query: {}}", _explanations_forms_by_query),
     "columns": Form(
         (
             Argument("columns by rank", "ranked", _IDS.words),
@@ -15447,72 +16059,32 @@ FORMS = {
         # Scores and relevance may be called so, and then hide what is wrong with scores.
         must_be_hinted=True,
     ),
-    "mappings": Form((_RUN, _QRELS), _mappings, Shows(), has_ids=True),
+    "mappings": _MAPPINGS,
     "scored_ids": Form(
         (_IDS._replace(text="[(document, score), …]"), _QRELS),
         lambda query: (list(query.run.items()), dict(query.qrels)),
         Shows(),
         has_ids=True,
     ),
-    "runs": Form(
-        (
-            _RUN._replace(text="{query: {document: score}}"),
-            _QRELS._replace(text="{query: {document: relevance}}"),
-        ),
-        _twice(_mappings, _explanations_forms_by_query),
-        Shows(),
-        has_ids=True,
-        is_batch=True,
+    "runs": _batch(_MAPPINGS, "{query: {}}", _explanations_forms_by_query),
+    "lists": _LISTS,
+    "arrays": _LISTS._replace(of=lambda query: tuple(map(np.array, _explanations_forms_lists(query)))),
+    "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), module="torch"),
+    "rows": _batch(_LISTS, "[{}, …]", np.array),
+    "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
+    "queries": _explanations_forms_flat(
+        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
     ),
-    "lists": Form((_SCORES, _RELEVANCE), _explanations_forms_lists, _OF_LISTS),
-    "arrays": Form(
-        (_SCORES, _RELEVANCE), lambda query: tuple(map(np.array, _explanations_forms_lists(query))), _OF_LISTS
+    "groups": _explanations_forms_flat(
+        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
     ),
-    "tensors": Form(
-        (_SCORES, _RELEVANCE),
-        lambda query: tuple(map(_tensor, _explanations_forms_lists(query))),
-        _OF_LISTS,
-        module="torch",
-    ),
-    "rows": Form(
-        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)),
-        _twice(_explanations_forms_lists, np.array),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "tensor_rows": Form(
-        (_explanations_forms_several(_SCORES), _explanations_forms_several(_RELEVANCE)),
-        _twice(_explanations_forms_lists, _tensor),
-        _OF_LISTS,
-        is_batch=True,
-        module="torch",
-    ),
-    "queries": Form(
-        (_SCORES, _RELEVANCE, Argument("query ids", "queries", _GROUPS)),
-        lambda query: (*_twice(_explanations_forms_lists, np.concatenate)(query), np.repeat([1, 2], len(query.run))),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "groups": Form(
-        (_SCORES, _RELEVANCE, Argument("sizes of queries", "sizes", f"{_GROUPS} size")),
-        lambda query: (*_twice(_explanations_forms_lists, np.concatenate)(query), np.repeat(len(query.run), 2)),
-        _OF_LISTS,
-        is_batch=True,
-    ),
-    "relevance": Form(
-        (_BY_RANK,), lambda query: (_by_rank(query),), Shows(documents=False, scores=False)
-    ),
+    "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
         lambda query: (list(zip(*_explanations_forms_lists(query), strict=True)),),
         _OF_LISTS,
     ),
-    "relevance_rows": Form(
-        (_explanations_forms_several(_BY_RANK),),
-        _twice(lambda query: (_by_rank(query),), np.array),
-        Shows(documents=False, scores=False),
-        is_batch=True,
-    ),
+    "relevance_rows": _batch(_RELEVANCES, "[{}, …]", np.array),
 }
 
 
@@ -15567,8 +16139,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     ['relevance by rank, k']
     """
     hints: dict[Call, int] = {}
-    parameters = _parameters(function) or []
-    keywords = tuple(parameter.name for parameter in parameters if _must_be_named(parameter))
+    keywords = tuple(
+        parameter.name for parameter in _parameters(function) or () if _must_be_named(parameter)
+    )
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
@@ -15604,55 +16177,50 @@ def accepted_arguments(
     if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = {parameter.kind for parameter in parameters}
+    kinds = [parameter.kind for parameter in parameters]
+    takes_any_number = inspect.Parameter.VAR_POSITIONAL in kinds
     cutoff = next(filter(_is_cutoff, parameters), None)
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
     for parameter in parameters:
-        is_positional = parameter.kind in _POSITIONAL and parameter != cutoff
+        is_positional = parameter in positional and parameter != cutoff
         if is_positional or _must_be_named(parameter):
             others.append(parameter)
     # Those that must be given come first.
     others.sort(key=lambda parameter: parameter.default is not parameter.empty)
+    # If all have a default, the first two are the ranking and the judgments.
+    needed = sum(parameter.default is parameter.empty for parameter in others)
+    needed = needed or min(2, len(others))
+    if needed == 1 and len(positional) > 1 and positional[1] in others:
+        # such as y_score=None
+        needed = 2
     names = [parameter.name for parameter in others]
-    needed = _needed(parameters, others)
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
+    if takes_any_number:
         names += ["", ""]
         needed = max(2, needed)
+    needed_names = names[:needed]
     if cutoff is not None:
         position = parameters.index(cutoff)
-        if cutoff.kind in _POSITIONAL and position <= needed:
-            yield names[:needed], position
+        if cutoff in positional and position <= needed:
+            yield needed_names, position
         else:
-            yield names[:needed], cutoff.name
+            yield needed_names, cutoff.name
         return
     # A name of one letter, such as p, may be the cutoff, or predictions.
     is_letter = needed == len(others) == 2 and len(names[1]) == 1
     if needed > 2 or is_letter:
-        yield names[: needed - 1], needed - 1
-        yield names[:needed], None
+        yield needed_names[:-1], needed - 1
+        yield needed_names, None
     elif len(others) > 2 and (others[2].default is None or type(others[2].default) is int):
         # The third argument may be the cutoff.
-        yield names[:needed], 2
-        yield names[:needed], None
-    elif inspect.Parameter.VAR_POSITIONAL in kinds:
-        yield names[:needed], 2
+        yield needed_names, 2
+        yield needed_names, None
+    elif takes_any_number:
+        yield needed_names, 2
     elif inspect.Parameter.VAR_KEYWORD in kinds:
-        yield names[:needed], "k"
+        yield needed_names, "k"
     else:
-        yield names[:needed], None
-
-
-def _needed(parameters: Sequence[inspect.Parameter], others: Sequence[inspect.Parameter]) -> int:
-    """Return how many arguments other than the cutoff, of which some have a default, are needed."""
-    needed = sum(parameter.default is parameter.empty for parameter in others)
-    if needed == 0:
-        # All have a default, so the first two are the ranking and the judgments.
-        needed = min(2, len(others))
-    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
-    if needed == 1 and len(positional) > 1 and positional[1] in others:
-        # such as y_score=None
-        needed = 2
-    return needed
+        yield needed_names, None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
@@ -15723,8 +16291,7 @@ KIND_OF_LISTS = {  # in which all documents are judged and retrieved
 WITHOUT_SCORES = {"tied": "deep", "long tied": "long", "close": "unjudged"}
 LONG = (17, 65)  # sorts of many libraries are stable for fewer documents
 CLOSE = (3, 4, 5, 6, 7, 12)  # the decimals in which scores differ
-# the score and the relevance, retrieved or not, judged or not
-_explanations_random_rankings_Columns = tuple[Floats, NDArray[np.int64], Mask, Mask]
+_Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 # the most with the same score; one or two of them are relevant, so that all orders can be tried
 TIED_DOCUMENTS = 12
 
@@ -15742,7 +16309,7 @@ def kinds_of(shows: Shows) -> tuple[str, ...]:
 def random_rankings(
     numbers: Iterable[int], k: int | None, shows: Shows, seed: int, attempt: int = 0
 ) -> list[Query]:
-    """Return small random rankings that arguments can show, one for each number.
+    """Return small random rankings that arguments can show, one for every number.
 
     The number determines its kind.
 
@@ -15765,7 +16332,7 @@ def is_plain(number: int) -> bool:
 
 @lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
-    """Return random rankings, which keep their scores by each definition for the next function."""
+    """Return random rankings, which keep their scores by every definition for the next function."""
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
@@ -15773,20 +16340,34 @@ def _random_ranking(
     rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
 ) -> Query:
     """Return a ranking with documents of random ids."""
+    # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
+    cut = k or 8
+    size_range = {
+        "short": (2, max(cut, 3)),
+        "long": LONG,
+        "long tied": LONG,
+        "close": (4, TIED_DOCUMENTS + 1),
+        "many relevant": (cut + 1, 2 * cut + 3),
+        "deep": (cut + 2, cut + 8),
+        "unjudged": (cut + 2, cut + 8),
+    }.get(kind, (2, cut + 6))
+    if kind == "nothing relevant" and turn % 3 == 2:
+        size_range = LONG
+    size = int(rng.integers(*size_range))
+    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
     if kind in ("tied", "long tied", "close"):
-        columns = _with_ties(rng, k or 8, shows, kind, 2 * turn + number % 2)
+        columns = _with_ties(rng, cut, shows, kind, 2 * turn + number % 2, relevance)
     else:
-        columns = _without_ties(rng, k or 8, shows, kind, turn)
-    order = rng.permutation(size := len(columns[0]))
-    scores, relevance = (column[order] for column in columns[:2])
-    retrieved, judged = (column[order] for column in columns[2:])
+        columns = _without_ties(rng, cut, shows, kind, turn, relevance)
+    size = len(columns[0])
+    order = rng.permutation(size)
+    scores, relevance, retrieved, judged = (column[order] for column in columns)
     documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
-        relevance = np.zeros(size, np.int64)
-        relevance[only] = 1
+        relevance = np.arange(size) == only
         judged[only] = True
     if not shows.grades:
         relevance = np.minimum(relevance, 1)
@@ -15805,23 +16386,10 @@ def _random_ranking(
 
 
 def _without_ties(
-    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int
-) -> _explanations_random_rankings_Columns:
-    """Return a ranking in which no two scores are near each other.
-
-    The turn counts how often the kind was asked about, so that its variants take turns.
-    """
-    size_range = {
-        "short": (2, max(cut, 3)),
-        "long": LONG,
-        "many relevant": (cut + 1, 2 * cut + 3),
-        "deep": (cut + 2, cut + 8),
-        "unjudged": (cut + 2, cut + 8),
-    }.get(kind, (2, cut + 6))
-    if kind == "nothing relevant" and turn % 3 == 2:
-        size_range = LONG
-    size = int(rng.integers(*size_range))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int, relevance: _Column
+) -> tuple[_Column, ...]:
+    """Return a ranking in which no two scores are near each other."""
+    size = len(relevance)
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0
     if kind == "many relevant":
@@ -15837,9 +16405,9 @@ def _without_ties(
 
 
 def _with_gaps(
-    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Mask, Mask]:
-    """Return which documents were retrieved and judged, and the relevance that suits their kind."""
+    rng: "np.random.Generator", cut: int, kind: str, turn: int, relevance: _Column
+) -> tuple[_Column, ...]:
+    """Return the relevance that suits a kind, and which documents were retrieved and judged."""
     size = len(relevance)
     retrieved, judged = np.ones((2, size), bool)
     has_any_gaps = kind == "mixed" or (kind == "long" and turn % 2 == 1)
@@ -15855,10 +16423,8 @@ def _with_gaps(
         judged = ~retrieved | (rng.random(size) < rng.uniform(0.3, 0.9))
     if kind == "mixed" and turn % 3:
         # A single document on one side
-        if turn % 3 == 1:
-            judged[:] = False
-        else:
-            retrieved[:] = False
+        side = judged if turn % 3 == 1 else retrieved
+        side[:] = False
         single = rng.integers(size)
         judged[single] = retrieved[single] = True
         relevance[single] = max(relevance[single], 1)
@@ -15870,30 +16436,26 @@ def _with_gaps(
 
 
 def _with_ties(
-    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int
-) -> _explanations_random_rankings_Columns:
+    rng: "np.random.Generator", cut: int, shows: Shows, kind: str, number: int, relevance: _Column
+) -> tuple[_Column, ...]:
     """Return a ranking with tied documents, at most two of them relevant, or with close scores."""
-    size_range = {
-        "long tied": LONG,
-        "close": (4, TIED_DOCUMENTS + 1),
-    }.get(kind, (2, cut + 6))
-    size = int(rng.integers(*size_range))
-    relevance = rng.integers(0, rng.integers(2, 7), size) * (rng.random(size) < rng.uniform(0.3, 1))
+    size = len(relevance)
     tied = np.zeros(size, bool)
-    scores = np.array(sorted(rng.permutation(2 * size)[:size], reverse=True)) / 8 + 0.5
+    scores: _Column = np.sort(rng.permutation(2 * size)[:size])[::-1] / 8 + 0.5
     if kind == "close":
-        scores[:] = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
+        scores = 0.05 + np.arange(size)[::-1] * 10.0 ** -CLOSE[number % len(CLOSE)]
         groups = [(0, size, 2)]
     else:
-        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2)
+        lengths = rng.integers(2, min(size, TIED_DOCUMENTS) + 1, 2).tolist()
         first = int(rng.integers(0, max(1, min(cut, size - lengths[0] + 1))))
-        second = first + int(lengths[0])
+        second = first + lengths[0]
         groups = [(first, lengths[0], 1 + number % 2)]
         if number % 2 == 0 and second < size - 1:
             groups.append((second, min(lengths[1], size - second), 1))
     for start, length, relevant in groups:
         group = slice(start, start + length)
-        tied[group], relevance[group] = True, 0
+        tied[group] = True
+        relevance[group] = 0
         if kind != "close":
             scores[group] = scores[start]
         relevance[start + rng.permutation(length)[:relevant]] = rng.permutation(5)[:relevant] + 1
@@ -15918,7 +16480,7 @@ NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
 # Rankings that tell the form and rule out most definitions; more if few of these are answered.
 FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
-LEAST_ANSWERS = 6  # of these, and for each kind of rankings
+LEAST_ANSWERS = 6  # of these, and for every kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
 
@@ -15961,40 +16523,33 @@ class Asker:
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
+        text = arguments_text(query, self.call.form)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
         second = self._ask(self.form.of(query), query.k, habits)
         difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second = self._ask(self.form.of(_renamed(query)), query.k, {})
+            second = self.once(_renamed(query))
             difference = OF_A_SET
         if not _same(first, second):
-            both = f"{_value_text(first)} and {_value_text(second)}"
-            habits[difference] = f"{both} for {arguments_text(query, self.call.form)}"
+            habits[difference] = f"{_value_text(first)} and {_value_text(second)} for {text}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
             habits["returns a value below 0"] = ""
-        size = len({*query.run, *query.qrels})
-        for habit in sorted(habits):
-            self._count(habit, size, habits[habit])
+        examples = sorted(habits.items())
         if first.problem:
-            example = first.returned
-            if not example:
-                example = arguments_text(query, self.call.form)
-            elif first.problem.startswith("raises"):
-                example += f" for {arguments_text(query, self.call.form)}"
-            self._count(first.problem, size, example)
-        return first._replace(again=second.value)
-
-    def _count(self, habit: str, size: int, example: str) -> None:
-        known = self.habits.get(habit)
-        if known is None:
-            self.habits[habit] = Habit(1, size, example)
-        elif size < known.size:
-            self.habits[habit] = Habit(known.times + 1, size, example)
-        else:
+            example = first.returned or text
+            if first.returned and first.problem.startswith("raises"):
+                example += f" for {text}"
+            examples.append((first.problem, example))
+        size = len({*query.run, *query.qrels})
+        for habit, example in examples:
+            known = self.habits.get(habit, Habit(0, size, example))
+            if size < known.size:
+                known = known._replace(size=size, example=example)
             self.habits[habit] = known._replace(times=known.times + 1)
+        return first._replace(again=second.value)
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
@@ -16104,17 +16659,13 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
         return Answer(math.nan, "returns None")
     if isinstance(value, (str, bytes)):
         return Answer(math.nan, "returns text", shown(value))
-    no_number = Answer(
-        math.nan,
-        f"returns a value of type {type(value).__name__}, which is not a number",
-        shown(value),
-    )
-    if isinstance(value, (bool, np.bool_)):
-        return no_number
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return no_number
+    number = None
+    if not isinstance(value, (bool, np.bool_)):
+        with suppress(TypeError, ValueError):
+            number = float(value)
+    if number is None:
+        kind = f"a value of type {type(value).__name__}, which is not a number"
+        return Answer(math.nan, f"returns {kind}", shown(value))
     if math.isnan(number):
         return Answer(math.nan, "returns nan")
     if math.isinf(number):
@@ -16169,50 +16720,45 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    # of the rankings with an answer
-    numbers: list[int] = []
-    queries: list[Query] = []
-    values: list[tuple[float, float]] = []
+    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
     refused: list[int] = []  # the numbers of the others
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]
 
-    def ask_about(new_numbers: Sequence[int], attempt: int = 0) -> None:
-        rankings = random_rankings(new_numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(new_numbers, rankings, strict=True))
+    def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
+        rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
+        pairs = list(zip(numbers, rankings, strict=True))
         for number, query in tracked(pairs, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
-                continue
-            numbers.append(number)
-            queries.append(query)
-            values.append((answer.value, answer.again))
-
-    def first_values() -> Floats:
-        return np.array([value for value, _ in values])
+            else:
+                answered.append((number, query, answer.value, answer.again))
 
     ask_about(range(cases))
-    refused_most_at_first = len(refused) > len(numbers)
-    tolerance = tolerance_of(first_values())
-    answers_by_kind = Counter(map(kind_of, numbers))
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-    if np.isfinite(first_values()).any():
+    refused_most_at_first = len(refused) > len(answered)
+    values = np.array([value for *_, value, _ in answered])
+    some_score = bool(np.isfinite(values).any())
+    if some_score:
+        answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
+        few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
         for attempt in (1, 2, 3):
             ask_about(few, attempt)
-        if tolerance > VISIBLE or refused_most_at_first:
+        if tolerance_of(values) > VISIBLE or refused_most_at_first:
             ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    refused_most = len(refused) > len(numbers)
-    asked = Asked(asker, len(numbers) + len(refused), refused_most)
-    if not np.isfinite(first_values()).any():
+    refused_most = len(refused) > len(answered)
+    asked = Asked(asker, len(answered) + len(refused), refused_most)
+    if not some_score:
         return asked
-    plain = np.array([is_plain(number) for number in numbers])
+    numbers, queries, *both = zip(*answered, strict=True)
+    plain = np.array(list(map(is_plain, numbers)))
     close = np.array([kind_of(number) == "close" for number in numbers])
-    both = np.array(values).T
-    return asked._replace(answers=Answers(Queries(queries), both, plain, close, tolerance_of(both)))
+    values = np.array(both)
+    answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
+    return asked._replace(answers=answers)
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -16252,8 +16798,8 @@ def tolerance_of(values: Floats) -> float:
 class Explained(NamedTuple):
     """How well some definition explains the first answers; the higher, the better."""
 
-    completely: bool = False
-    exactly: bool = False  # rather than to the decimals to which the function may round
+    completely: int = 0
+    exactly: int = 0  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
     # how many values other than 0 and 1, which many definitions share; 0 if these are few
     telling: int = 0
@@ -16269,11 +16815,6 @@ class Candidate(NamedTuple):
     is_varied: bool  # whether the answers differ
     returned: int  # how many of the first rankings raised no error
     depends_on_sets: bool
-
-    @property
-    def finds_several_ids(self) -> bool:
-        """Whether the function takes ranked ids and all relevant ones, and its answers differ."""
-        return self.is_varied and self.call.form in ("sets", "ids")
 
     def likelihood(self, most: float) -> tuple[Any, ...]:
         """Return what makes a call likely, the most telling first.
@@ -16303,8 +16844,10 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
             candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
         candidates.append(candidate)
-    if any(candidate.finds_several_ids for candidate in candidates):
-        # One relevant id is then a special case of its arguments.
+    if any(
+        candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
+    ):
+        # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
     complete = _complete(candidates, most)
@@ -16313,7 +16856,12 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             yield candidate
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
-    likely = _first_of_one_form(others)
+    # the first two with answers in the form of the first one, or the first
+    likely = []
+    for candidate in others:
+        if candidate.answered and candidate.call.form == others[0].call.form:
+            likely.append(candidate)
+    likely = likely[:2] or others[:1]
     yield from likely
     for call, first, *_ in likely:
         values = first.values[0]
@@ -16321,15 +16869,6 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
             continue
         if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
             yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
-
-
-def _first_of_one_form(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-    """Return the first two calls with answers in the form of the first one, or the first."""
-    in_one_form = []
-    for candidate in candidates:
-        if candidate.answered and candidate.call.form == candidates[0].call.form:
-            in_one_form.append(candidate)
-    return in_one_form[:2] or candidates[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
@@ -16385,110 +16924,21 @@ def _explanations_asking_explained(first: Answers) -> Explained:
     slips = np.array([len(definition.slips) for definition in usual_definitions()])
     expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
-    best = []
+    explained: list[list[int]] = []
     for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
         answers = first._replace(tolerance=tolerance)
         _, known, agree = compared(usual_definitions, answers, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
         if only_0_and_1 and tolerance > FLOAT32:
-            agreeing = np.zeros_like(agreeing)
+            agreeing[:] = 0
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
         many = complete | (agreeing >= max(half, LEAST_ANSWERS))
         columns = complete, exact, (-slips - scaled) * complete, agreeing * many
-        best.append(max(zip(*(column.tolist() for column in columns), strict=True)))
-    return Explained(*max(best))
-
-
-# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
-
-SHOWN_PROPERTIES = 2  # other properties often follow from these
-TELLING = 0.05  # the highest probability that so many queries have a property by chance
-
-
-def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
-
-    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> properties = properties_of(rankings, None)
-    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
-    """
-    counts, lacking = rankings.counts(), rankings.lacking()
-    retrieved, judged = counts["retrieved"], counts["judged"]
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    known = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
-    relevance = np.where(known, rankings.relevance, 0)
-    relevant = relevance > 0
-    highest = np.full(rankings.queries, -np.inf)
-    lowest = np.full(rankings.queries, np.inf)
-    np.maximum.at(highest, query[relevant], relevance[relevant])
-    np.minimum.at(lowest, query[relevant], relevance[relevant])
-    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
-    properties = {
-        "no place in the run": lacking,
-        "no retrieved documents": (retrieved == 0) & ~lacking,
-        "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": ties > 0,
-        "unjudged documents": retrieved > counts["retrieved and judged"],
-        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": highest > lowest,
-        "a relevance above 1": highest > 1,
-    }
-    if k is not None:
-        properties["more retrieved documents than the cutoff"] = retrieved > k
-        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
-        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
-    return properties
-
-
-def in_common(
-    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
-) -> Iterator[str]:
-    """Yield sentences on the properties of queries that differ from the nearest definition.
-
-    The most telling come first. Properties and those that differ are masks of the queries, which
-    `noun` names.
-    """
-    differ = int(np.count_nonzero(differing))
-    agree = int(np.count_nonzero(~differing))
-    telling = []
-    for name, having in properties.items():
-        differ_with = int(np.count_nonzero(having & differing))
-        agree_with = int(np.count_nonzero(having & ~differing))
-        chance = _chance_of_as_many(differ_with, differ, differ_with + agree_with, differ + agree)
-        if 2 * differ_with > differ and chance <= TELLING:
-            have = (
-                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}"
-            )
-            sentence = f"{have}; of the {agree:,} that agree, {agree_with:,} do."
-            telling.append((chance, sentence))
-    telling.sort(key=lambda chance_and_sentence: chance_and_sentence[0])
-    for _, sentence in telling[:SHOWN_PROPERTIES]:
-        yield sentence
-
-
-def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
-    """Return the probability that at least as many of a random sample have a property.
-
-    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
-    0.2222
-    """
-
-    def log_ways(count: int, chosen: int) -> float:
-        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
-
-    # the upper tail of the hypergeometric distribution
-    lacking = total - having
-    log_samples = log_ways(total, drawn)
-    probabilities = []
-    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
-        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
-        probabilities.append(math.exp(log_ways_to_draw - log_samples))
-    return math.fsum(probabilities)
+        explained += np.stack(columns, axis=1).tolist()
+    return Explained(*max(explained))
 
 
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
@@ -16513,7 +16963,7 @@ class Example(NamedTuple):
         value: the score that the function returns.
         expected: the score by the convention.
         ideal: the ideal DCG by the convention.
-        rows: for each document its id, score (None if not retrieved), relevance (None if not
+        rows: of every document its id, score (None if not retrieved), relevance (None if not
             judged), gain, discount, and the product of the last two.
     """
 
@@ -16537,7 +16987,7 @@ class Check(Readable):
         answered: the number of these for which it returned a score, or nan or None for no score.
         matches: the definitions with which all answers agree: conventions; or else slips on
             conventions, the one that was reported most often first.
-        agreeing: the number of answers that agree with each convention.
+        agreeing: the number of answers that agree with a convention, by its name.
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ, if
             one is near.
@@ -16582,7 +17032,7 @@ class Check(Readable):
         """The conventions with which all of its scores agree."""
         names = []
         for match in self.matches:
-            if not match.slips and match.factor == 1:
+            if match == Match(match.convention):
                 names.append(match.convention)
         return tuple(names)
 
@@ -16628,24 +17078,26 @@ class Check(Readable):
         if self.example is not None:
             tables.append(_table_of_documents(self.example))
         if self.agreeing:
-            best = sorted(self.agreeing.items(), key=lambda item: -item[1])[:NEAREST_SHOWN]
-            counts = [[name, f"{count:,}"] for name, count in best]
-            tables.append([["convention", "rankings that agree"], *counts])
+            table = [["convention", "rankings that agree"]]
+            for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
+                table.append([name, f"{count:,}"])
+            tables.append(table)
         return tables
 
     def _remarks(self) -> list[str]:
         return [*self._verdict(), *self._difference(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
-        """Yield in words the definition and the slips of the function."""
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
             yield from self._how_to_wrap()
             return
         if self.is_doubtful:
             most = max(self.agreeing.values())
-            agree = f"with any convention, at most {most:,} of {self.answered:,} agree"
-            yield f"Nothing explains its answers: {agree}."
+            yield (
+                "Nothing explains its answers: "
+                f"with any convention, at most {most:,} of {self.answered:,} agree."
+            )
             yield from self._how_to_wrap()
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
@@ -16656,8 +17108,10 @@ class Check(Readable):
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
-            answered = f"{self.answered:,} of {self.cases:,}"
-            yield f"The function returned a score for only {answered} rankings."
+            yield (
+                "The function returned a score for only "
+                f"{self.answered:,} of {self.cases:,} rankings."
+            )
             if agreed:
                 yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
@@ -16673,11 +17127,9 @@ class Check(Readable):
             )
 
     def _count(self, convention: str) -> str:
-        """Return in words how many rankings agree with a convention."""
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
-        """Yield in words how the function was called, and how to call it in another way."""
         yield "It probably takes other arguments than those that it was called with, in any order:"
         for arguments in self.called:
             yield f"  ({arguments})"
@@ -16685,12 +17137,10 @@ class Check(Readable):
         yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
-        """Yield in words the slips and the factor of the function."""
         conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
             if match.convention not in self._agreed:
-                changes = (match.slips, match.factor)
-                conventions.setdefault(changes, []).append(match.convention)
+                conventions.setdefault(match[1:], []).append(match.convention)
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
@@ -16707,7 +17157,7 @@ class Check(Readable):
             if round(factor, 3) == 2 and FORMS[self.form].is_batch:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
-                yield _sentences_on(slip_named(name))
+                yield slip_named(name).sentences
 
     def _difference(self) -> Iterator[str]:
         """Yield the sums of the smallest ranking on which the function differs."""
@@ -16721,11 +17171,10 @@ class Check(Readable):
             returned = number_text(example.value)
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
-        sums = f"{number_text(dcg)} / {number_text(example.ideal)}"
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
-            f"{name} of {self.nearest} is {sums} = {number_text(example.expected)}; "
-            f"the function returns {returned}."
+            f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
+            f"{number_text(example.expected)}; the function returns {returned}."
         )
         yield arguments_text(example.query, self.form)
 
@@ -16748,11 +17197,6 @@ def _table_of_documents(example: Example) -> Table:
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
-
-
-def _sentences_on(slip: Slip) -> str:
-    """Return what a slip computes, and how often it was reported."""
-    return f"{slip.meaning}{slip.reported}"
 
 
 def check(
@@ -16830,9 +17274,8 @@ def check(
     for call, first, *_ in likely_calls(function, calls, seed):
         if call.is_binary and any(result.matches for result in results):
             break
-        result = _compared(ask(function, call, cases, seed), first, convention or "")
-        results.append(result)
-        if _fewest_slips(result) < 2:
+        results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
+        if _fewest_slips(results[-1]) < 2:
             break
     best = min(results, key=_fewest_slips)
     if best.k is None and k is not None:
@@ -16850,8 +17293,8 @@ def _fewest_slips(result: Check) -> float:
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
-    """Compare answers with every definition."""
-    call = asked.asker.call
+    asker = asked.asker
+    call = asker.call
     notes = list(_notes(asked))
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
     if asked.answers is None:
@@ -16866,35 +17309,37 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(np.count_nonzero(agrees)) for name, agrees in agree.items()},
+        agreeing={name: int(agrees.sum()) for name, agrees in agree.items()},
     )
-    differing = ~agree[result.nearest]
+    nearest = result.nearest
+    differing = ~agree[nearest]
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        hidden = f"which hides differences below {answers.tolerance:g}"
-        notes.insert(0, f"It rounds to {rounds}, {hidden}; ask for more cases.")
+        notes.insert(
+            0,
+            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            "ask for more cases.",
+        )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        values = answers.values[0]
-        visible = differing & _differ_visibly(values, expected[result.nearest], answers.tolerance)
-        shown_rows = visible if visible.any() else differing
-        candidates = compress(queries.changed(()), shown_rows)
-        example = _smallest_example(asked.asker, candidates, result.nearest, answers.tolerance)
+        visible = _differ_visibly(answers.values[0], expected[nearest], answers.tolerance)
+        visible &= differing
+        candidates = compress(queries.changed(()), visible if visible.any() else differing)
+        example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
         if not matches:
             rankings = queries.rankings(range(result.answered), (), Options.parse())
             properties = properties_of(rankings, result.k)
-            notes[:0] = in_common(properties, differing, "rankings", result.nearest)
-    if asked.asker.counts_duplicates():
-        notes.append(_sentences_on(DUPLICATES_COUNTED))
-    if result.form == "ids" and OF_A_SET not in asked.asker.habits:
-        as_sets = Asker(asked.asker.function, call._replace(form="sets"))
+            notes[:0] = in_common(properties, differing, "rankings", nearest)
+    if asker.counts_duplicates():
+        notes.append(DUPLICATES_COUNTED.sentences)
+    if call.form == "ids" and OF_A_SET not in asker.habits:
+        as_sets = Asker(asker.function, call._replace(form="sets"))
         if as_sets.depends_on_sets(first.queries.changed(())):
-            on_order = "its answers depend on the order of that set"
-            notes.append(f"If the relevant ids are a set, {on_order}.")
-    signature = ""
-    if result.conventions:
-        signature = _signature(result, answers)
+            notes.append(
+                "If the relevant ids are a set, its answers depend on the order of that set."
+            )
+    signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
 
@@ -16903,18 +17348,17 @@ def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers
 
     Also return the number of rankings with ties that no order explains.
     """
-    rounded = answers.tolerance
-    tolerances = [rounded]
-    if {0.0, 1.0}.issuperset(answers.values.flat) and rounded != FLOAT32:
+    tolerances = [answers.tolerance]
+    if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
-        tolerances = [FLOAT32, rounded]
-    shows_nothing = asked.refused and len(np.unique(answers.values)) == 1
+        tolerances.insert(0, FLOAT32)
     matches: list[Match] = []
     unordered = 0
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
-        if shows_nothing:
-            continue
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
         if matches:
             break
@@ -16938,8 +17382,10 @@ def _notes(asked: Asked) -> Iterator[str]:
             "with grades, it returns values above 1 or no score."
         )
     if form.is_batch:
-        several = "It takes several rankings at once"
-        yield f"{several}. It was called with ({call.text}) of two copies of each."
+        yield (
+            "It takes several rankings at once. "
+            f"It was called with ({call.text}) of two copies of each."
+        )
     elif call.order != tuple(range(len(call.order))):
         yield f"It was called with ({call.text})."
     for name, habit in asked.asker.habits.items():
@@ -16952,27 +17398,21 @@ def _notes(asked: Asked) -> Iterator[str]:
 def _signature(result: Check, answers: Answers) -> str:
     """Return those options of the first convention that agrees which the answers show."""
     convention = result.conventions[0]
-    usual = CONVENTIONS[convention].options
-    values: dict[str, tuple[Any, ...]] = {}
-    for name, option in OPTIONS.items():
-        if name in usual and option.words:
-            values[name] = tuple(option.words)
-    values["zero_division"] = (0.0, 1.0, math.nan)
-    values["judged_only"] = (False, True)
-    rows = np.ones(len(answers.plain), bool)
-    if result.unordered:
-        rows = answers.plain
+    usual = usual_options(convention)
+    values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
+    values |= {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
+    rows = answers.plain
+    if not result.unordered:
+        rows = np.ones_like(rows)
+
+    def changes_nothing(name: str, value: Any) -> bool:
+        scores = answers.queries.scores({"convention": convention, name: value})
+        return bool(answers.agree(scores)[rows].all())
+
     shown_names = {"v", "log"}
     for name, alternatives in values.items():
-        changes_nothing = False
-        for value in alternatives:
-            if str(value) == str(usual.get(name, False)):
-                continue
-            scores = answers.queries.scores({"convention": convention, name: value})
-            if answers.agree(scores)[rows].all():
-                changes_nothing = True
-                break
-        if not changes_nothing:
+        others = [value for value in alternatives if str(value) != str(usual[name])]
+        if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
     if k is None and usual["ideal"] == "full":
@@ -16999,7 +17439,7 @@ def _smallest_example(
         if answer.problem and answer.problem not in NO_VALUE:
             # It raises an error or returns no number, so it has no score that could differ.
             return False
-        expected = query_scores([query], options)
+        expected = Queries([query]).scores(options)
         return bool(_differ_visibly(np.array([answer.value]), expected, tolerance).all())
 
     smallest = min(queries, key=lambda query: len({*query.run, *query.qrels}))
@@ -17013,56 +17453,43 @@ def _smallest_example(
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
-    yield from _with_less(query, shows)
+    for document in {**query.run, **query.qrels}:
+        smaller = _without(query, document, "run", "qrels")
+        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
+            yield smaller
+    if shows.documents:
+        for document in query.run:
+            yield _without(query, document, "run")
+        if shows.several and len(query.qrels) > 1:
+            for document in query.qrels:
+                yield _without(query, document, "qrels")
     if query.k is not None and query.k > 1:
         yield query._replace(k=1)
         yield query._replace(k=query.k - 1)
-    yield from _with_plainer_numbers(query, shows)
-
-
-def _with_less(query: Query, shows: Shows) -> Iterator[Query]:
-    """Yield rankings without a document, and without its score or its judgment only."""
-    for document in {**query.run, **query.qrels}:
-        smaller = query._replace(
-            run=_without(query.run, document), qrels=_without(query.qrels, document)
-        )
-        has_relevant = any(smaller.qrels.values())
-        if smaller.qrels and (shows.several or has_relevant):
-            yield smaller
-    if not shows.documents:
-        return
-    for document in query.run:
-        yield query._replace(run=_without(query.run, document))
-    if shows.several and len(query.qrels) > 1:
-        for document in query.qrels:
-            yield query._replace(qrels=_without(query.qrels, document))
-
-
-def _with_plainer_numbers(query: Query, shows: Shows) -> Iterator[Query]:
-    """Yield rankings with a relevance of 0 or 1, and with the scores 1, 2, 3 and so on."""
     if shows.several:
         for document, relevance in query.qrels.items():
             for smaller_relevance in (0, 1):
                 if relevance > smaller_relevance:
                     yield query._replace(qrels={**query.qrels, document: smaller_relevance})
     if shows.scores:
+        # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))
-        run = {document: float(levels.index(score) + 1) for document, score in query.run.items()}
+        run = {document: levels.index(score) + 1.0 for document, score in query.run.items()}
         if run != query.run:
             yield query._replace(run=run)
 
 
-def _without(documents: Mapping[Any, float], document: Any) -> dict[Any, float]:
-    others = dict(documents)
-    others.pop(document, None)
-    return others
+def _without(query: Query, document: Any, *sides: str) -> Query:
+    changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
+    for documents in changed.values():
+        documents.pop(document, None)
+    return query._replace(**changed)
 
 
 def _explanations_check_example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
-    """Return a ranking with its sums by a convention."""
 
     def score(query: Query, measure: str) -> float:
-        return float(query_scores([query], options, measure)[0])
+        return float(Queries([query]).scores(options, measure)[0])
 
     rows = []
     # the retrieved documents, then the others that are judged
@@ -17070,7 +17497,7 @@ def _explanations_check_example(query: Query, value: float, options: Mapping[str
         relevance = query.qrels.get(document)
         gain = product = 0.0
         if relevance is not None:
-            # The DCG is the sum over documents of the DCG of each alone.
+            # The DCG is the sum of the DCGs of single documents.
             judgment = {document: relevance}
             product = score(query._replace(qrels=judgment), "DCG")
             gain = score(Query({document: 1}, judgment, 1), "CG")
@@ -17625,171 +18052,6 @@ def legend_above(axes: Any) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
 
 
-# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention.
-
-class Combination(NamedTuple):
-    """Options that give the reported scores.
-
-    Attributes:
-        convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is
-            another.
-        score: the mean under these options.
-        given: the options that the caller set, and the cutoff, unless they are changed.
-    """
-
-    convention: str
-    changed: dict[str, Any]
-    score: float
-    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `compute`."""
-        return {"convention": self.convention, **self.given, **self.changed}
-
-    @property
-    def call(self) -> str:
-        """The options as Python arguments.
-
-        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
-        "convention='rectools', gain='exponential', k=20"
-        """
-        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
-
-    @property
-    def flags(self) -> str:
-        """The options as arguments in the shell.
-
-        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
-        '--convention rectools --judged-only -k all'
-        """
-        words = []
-        for name, value in self.options.items():
-            flag = f"--{name.replace('_', '-')}"
-            if name == "k":
-                flag = "-k"
-            if value is True:
-                words.append(flag)
-            elif value is not False:
-                words.append(f"{flag} {_shell_text(value)}")
-        return " ".join(words)
-
-    @property
-    def marked(self) -> str:
-        """The combination in words, with its options marked."""
-        if not self.changed:
-            return self.convention
-        changed = []
-        for name, value in self.changed.items():
-            text = "the whole list" if value is None else value
-            changed.append(mark(name, value, said=f"{name}={text}"))
-        return f"{self.convention}, but {' and '.join(changed)}"
-
-    def __str__(self) -> str:
-        return worded(self)
-
-
-def _python_text(value: Any) -> str:
-    if isinstance(value, float) and np.isnan(value):
-        # repr gives nan, which is no name in Python.
-        return 'float("nan")'
-    return repr(value)
-
-
-def _shell_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return shlex.quote(text_of_gain(value))
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_shell_text, value))
-    if value is None:
-        return "all"
-    return str(value)
-
-
-# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
-
-NEAR = 0.05  # how far from the reported score one of another origin may be
-UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
-
-
-class Evidence(NamedTuple):
-    """A reported score, or the reported values of all queries."""
-
-    scores: Floats  # the mean, as an array of one, or the value of each query; nan for one without
-    tolerance: float  # of a match: half a unit of the last digit, and what 32 bits lose
-    exact: float  # half a unit of the last digit
-    cutoff: tuple[int | None, ...] = ()  # the cutoff of the score; empty if it is unknown
-    by_query: bool = False  # whether these are the values of the queries
-
-    def near(self, values: Floats, tolerance: float | None = None) -> Mask:
-        """Return which values match."""
-        if tolerance is None:
-            tolerance = self.tolerance
-        is_near = np.abs(values - self.scores) <= tolerance
-        both_nan = np.isnan(values) & np.isnan(self.scores)
-        return np.asarray(is_near | both_nan)
-
-    def share(self) -> float:
-        """Return the share of the values near the reported ones that match them."""
-        telling = self.scores
-        if self.by_query:
-            # Many settings give a query 0, 1 or no value, which tells nothing.
-            telling = telling[(telling > 0) & (telling < 1)]
-        low, high = _range_near(telling)
-        return float(np.prod(np.minimum(1, 2 * self.tolerance / (high - low))))
-
-
-def _range_near(score: Floats) -> tuple[Floats, Floats]:
-    """Return the range of the scores near another; those of a score from 0 to 1 are from 0 to 1."""
-    low = np.maximum(score - NEAR, np.minimum(score, 0))
-    return low, np.minimum(score + NEAR, np.maximum(score, 1))
-
-
-def means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at each cutoff over the queries that have a value."""
-    if weight is None:
-        weight = np.ones(values.shape[1])
-    has_value = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
-
-
-class Tried:
-    """The settings that were tried: their scores, and their numbers of changes."""
-
-    def __init__(self) -> None:
-        self._scores: list[Floats] = []
-        self._changes: list[NDArray[np.int64]] = []
-
-    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for each evidence, and their changes."""
-        has_score = ~np.isnan(scores).any(axis=1)
-        self._scores.append(scores[has_score])
-        self._changes.append(changes[has_score])
-
-    def __len__(self) -> int:
-        return sum(map(len, self._scores))
-
-    def by_chance(self, evidence: Sequence[Evidence], most: float = math.inf) -> float:
-        """Return how many settings with so many changes at most match scores of another origin.
-
-        Settings with the same scores count once.
-        """
-        if not len(self):
-            return 0.0
-        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        shares = math.prod(reported.share() for reported in evidence)
-        if not scores.shape[1]:
-            # The values of queries have no scores to compare, so each setting counts.
-            return len(scores) * shares
-        for column, reported in enumerate(evidence):
-            low, high = _range_near(reported.scores)
-            scores = scores[(low <= scores[:, column]) & (scores[:, column] <= high)]
-        distinct = np.unique(scores.round(9), axis=0)
-        return len(distinct) * shares
-
-
 # ndcg/explanations/reported.py: Read reported scores: a score, scores by name, or a value per query.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
@@ -17813,20 +18075,22 @@ class _Number(NamedTuple):
     value: float
     half_unit: float  # of its last digit
     loss: float  # what it may be off, however many digits it has
+    # whether a score was given in percent, or the digits of a value show that it was rounded
+    is_percent: bool = False
+    is_rounded: bool = False
 
 
 class Reported(NamedTuple):
     """Scores that somebody reported."""
 
     given: Mapping[_Cutoff, Any]  # the scores as they were given
-    scores: Sequence[_Number]
-    percent: bool  # whether a score was given in percent
-    values: Any  # the value of each query, in order or by id; None if scores were reported
+    values: Any  # the value of every query, in order or by id; None if scores were reported
     k: int | None
+    highest: float = 1  # a score above it is a percentage
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read a score, scores by name, or the value of each query, also as a file or its lines.
+        """Read a score, scores by name, or the value of every query, also as a file or its lines.
 
         Raises:
             ValueError: it is not one of these.
@@ -17834,30 +18098,27 @@ class Reported(NamedTuple):
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
         are_records = is_list and isinstance(next(iter(content), None), Mapping)
+        scores: dict[_Cutoff, Any] = {(): got}
         if isinstance(content, (bytes, Mapping)) or are_records:
             results = _Results(content, name)
             scores = results.scores(k)
-            if scores:
-                first_cutoff = next(iter(scores))
-                return cls._from_scores(scores, first_cutoff[0])
-            values, cutoff = results.values(k)
-            return cls({}, (), False, values, cutoff)
-        if is_list:
-            return cls({}, (), False, got, k)
-        return cls._from_scores({(): got}, k)
+            if not scores:
+                return cls({}, *results.values(k))
+            k = next(iter(scores))[0]
+        elif is_list:
+            return cls({}, got, k)
+        for score in scores.values():
+            _score(score, 1)  # which refuses what is no score
+        return cls(scores, None, k)
 
-    @classmethod
-    def _from_scores(
-        cls, given: Mapping[_Cutoff, Any], k: int | None, highest: float = 1
-    ) -> "Reported":
-        """Read scores as percentages if one has a percent sign or is above the highest."""
-        scores = []
-        any_percent = False
-        for score in given.values():
-            number, is_percent = _score(score, highest)
-            scores.append(number)
-            any_percent = any_percent or is_percent
-        return cls(given, tuple(scores), any_percent, None, k)
+    @property
+    def _scores(self) -> list[_Number]:
+        return [_score(score, self.highest) for score in self.given.values()]
+
+    @property
+    def percent(self) -> bool:
+        """Whether a score was given in percent: with a percent sign, or above the highest."""
+        return any(score.is_percent for score in self._scores)
 
     @property
     def words(self) -> str:
@@ -17865,7 +18126,7 @@ class Reported(NamedTuple):
         if self.values is not None:
             return "these values of queries"
         words = []
-        for cutoff, score in zip(self.given, self.scores, strict=True):
+        for cutoff, score in zip(self.given, self._scores, strict=True):
             text = f"{score.value:g}"
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
@@ -17878,64 +18139,48 @@ class Reported(NamedTuple):
             return f"These values of queries are the {measure} of"
         if () in self.given:
             return f"{self.words} is the {measure} of"
-        if len(self.scores) == 1:
+        if len(self.given) == 1:
             return f"{self.words} is that of"
         return f"{self.words} are those of"
 
-    @property
-    def score(self) -> float:
-        """The score, or the first of several; nan for the values of queries."""
-        if not self.scores:
-            return math.nan
-        return self.scores[0].value
-
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
-        if self.values is not None:
-            return self
-        return self._from_scores(self.given, self.k, math.inf)
+        return self._replace(highest=math.inf)
 
-    def evidence(self, rankings: Rankings) -> list[Evidence]:
+    def evidence(self, rankings: Rankings) -> Evidence:
         """Return the evidence that a definition must match.
 
         Raises:
             ValueError: the values belong to other queries than those of the rankings.
         """
-        if self.values is None:
-            return [
-                _evidence([score.value], score.half_unit, score.loss, cutoff)
-                for cutoff, score in zip(self.given, self.scores, strict=True)
-            ]
-        values = self.values
-        if isinstance(values, Mapping):
-            values = _in_order_of_queries(values, rankings)
-        if len(values) != rankings.queries:
-            problem = f"{len(values)} values for {rankings.queries} queries"
-            raise InputError(f"{problem}; give the value of each query", "got")
-        numbers = []
-        any_rounded = False
-        for value in values:
-            number, is_rounded = _value_of_query(value)
-            numbers.append(number)
-            any_rounded = any_rounded or is_rounded
-        half_unit = 0.0
-        if any_rounded:
+        by_query = self.values is not None
+        numbers = self._scores
+        if by_query:
+            values = self.values
+            if isinstance(values, Mapping):
+                values = _in_order_of_queries(values, rankings)
+            if len(values) != rankings.queries:
+                raise InputError(
+                    f"{len(values)} values for {rankings.queries} queries; "
+                    "give the value of each query",
+                    "got",
+                )
+            numbers = list(map(_value_of_query, values))
+        half_unit = np.array([number.half_unit for number in numbers])
+        loss = np.array([number.loss for number in numbers])
+        if by_query:
+            loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
-            half_unit = min(number.half_unit for number in numbers)
-        loss = min(number.loss for number in numbers)
-        return [_evidence([number.value for number in numbers], half_unit, loss, by_query=True)]
-
-
-def _evidence(
-    scores: Sequence[float],
-    half_unit: float,
-    loss: float,
-    cutoff: _Cutoff = (),
-    *,
-    by_query: bool = False,
-) -> Evidence:
-    exact = half_unit + REORDERED
-    return Evidence(np.array(scores), half_unit + loss, exact, cutoff, by_query)
+            half_unit = half_unit.min(keepdims=True)
+            if not any(number.is_rounded for number in numbers):
+                half_unit = np.zeros(1)
+        return Evidence(
+            scores=np.array([number.value for number in numbers]),
+            tolerance=half_unit + loss,
+            exact=half_unit + REORDERED,
+            cutoffs=list(chain.from_iterable(self.given)),
+            by_query=by_query,
+        )
 
 
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
@@ -17944,26 +18189,20 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     are_numbered = bool(names) and not isinstance(names[0], str)
     if are_numbered and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
-        values = {_number_in(name): value for name, value in values.items()}
+        values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    missing = []
-    for name, may_be_missing in zip(names, may_be_omitted, strict=True):
-        if name not in values and not may_be_missing:
-            missing.append(name)
+    missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
-        some = f"query {shown(missing[0])} is missing ({len(missing)} such queries)"
         none = mark("None", before=", ", after=" for a query without one")
-        raise InputError(f"{some}; give the value of each query{none}", "got")
+        raise InputError(
+            f"query {shown(missing[0])} is missing ({len(missing)} such queries); "
+            f"give the value of each query{none}",
+            "got",
+        )
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return [values.get(name) for name in names]
-
-
-def _number_in(name: str) -> int | str:
-    if name.isdecimal():
-        return int(name)
-    return name
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -17984,37 +18223,30 @@ def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     if _explanations_reported_is_file(got):
         path = os.fsdecode(got)
-        return _read_file(path), f"got: {path}"
+        try:
+            return read_content(path), f"got: {path}"
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
+        except ValueError as error:
+            raise InputError(f"{error}", "got") from None
     index = getattr(got, "index", None)
     if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
         # a Series of pandas, with the ids of queries in place of the numbers of rows
         return got.to_dict(), "got"
-    if not isinstance(got, str):
-        return got, "got"
-    if "\n" in got or NDCG.match(got.strip()):
-        return got.encode(), "got"
-    if "@" in got:
-        return dict(map(_named_score, got.split(","))), "got"
+    if isinstance(got, str):
+        if "\n" in got or NDCG.match(got.strip()):
+            return got.encode(), "got"
+        if "@" in got:
+            return dict(map(_named_score, got.split(","))), "got"
     return got, "got"
 
 
 def _explanations_reported_is_file(got: Any) -> bool:
     """Return whether this is a file or a pipe, and not a number."""
-    if not isinstance(got, (str, os.PathLike)):
-        return False
     if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
         return False
-    return os.path.exists(got) and not os.path.isdir(got)
-
-
-def _read_file(path: str) -> bytes:
-    """Return the content of a file or a pipe, which may be compressed; an error names it."""
-    try:
-        return read_content(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-    except ValueError as error:
-        raise InputError(f"{error}", "got") from None
+    is_path = isinstance(got, (str, os.PathLike))
+    return is_path and os.path.exists(got) and not os.path.isdir(got)
 
 
 def _named_score(text: str) -> tuple[str, str]:
@@ -18032,26 +18264,25 @@ def _named_score(text: str) -> tuple[str, str]:
 # Numbers
 
 
-def _value_of_query(value: Any) -> tuple[_Number, bool]:
-    """Return the value of a query, and whether its digits show that it was rounded.
+def _value_of_query(value: Any) -> _Number:
+    """Return the value of a query, which may be above 1, but is not a percentage.
 
-    Numbers such as 1.0 and 0.5 may have few digits anyway. The value may be above 1, but is not a
-    percentage.
+    Numbers such as 1.0 and 0.5 may have few digits without being rounded.
 
-    >>> [_value_of_query(value)[1] for value in (0.5, "0.5000", np.float32(0.63))]
+    >>> [_value_of_query(value).is_rounded for value in (0.5, "0.5000", np.float32(0.63))]
     [False, True, True]
     """
-    is_nan = is_real(value) and math.isnan(value)
-    if value is None or is_nan:
+    if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
-        return _Number(math.nan, math.inf, LOSS_OF_32_BITS), False
-    decimal, exponent = _decimal(value), _exponent(value)
+        return _Number(math.nan, math.inf, LOSS_OF_32_BITS)
+    decimal = _decimal(value)
     number = float(decimal)
-    if exponent is None or not math.isfinite(number):
+    if not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
-    fewest = _exponent(number)
-    may_be_exact = decimal == Decimal(number) and fewest is not None and exponent >= fewest
-    return _Number(number, HALF_UNIT * 10.0**exponent, _loss(number)), not may_be_exact
+    exponent = _exponent(decimal)
+    may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
+    half_unit = HALF_UNIT * 10.0**exponent
+    return _Number(number, half_unit, _loss(number), is_rounded=not may_be_exact)
 
 
 def _loss(number: float) -> float:
@@ -18092,32 +18323,27 @@ def _decimal(value: Any) -> Decimal:
         text = str(value)
     elif is_real(value):
         single, number = _in_32_bits(value), float(value)
-        text = repr(number)
-        if float(single) == number:
-            text = str(single)
+        text = str(single) if float(single) == number else repr(number)
     try:
         return Decimal(text)
     except InvalidOperation:
         return Decimal("nan")
 
 
-def _exponent(value: Any) -> int | None:
-    """Return the power of ten of the last digit of a number; None if it is not a finite number."""
-    exponent = _decimal(value).as_tuple().exponent
-    if isinstance(exponent, int):
-        return exponent
-    return None
+def _exponent(number: Decimal) -> int:
+    """Return the power of ten of the last digit of a finite number."""
+    return int(number.as_tuple().exponent)
 
 
-def _score(got: Any, highest: float) -> tuple[_Number, bool]:
-    """Return a score, and whether it is a percentage: with a percent sign, or above the highest.
+def _score(got: Any, highest: float) -> _Number:
+    """Return a score, which is a percentage with a percent sign, or above the highest.
 
     Raises:
         ValueError: it is not a score.
     """
-    number, exponent = _decimal(got), _exponent(got)
+    number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
-    if exponent is None or not -300 < exponent < 3 or not -100 <= number <= 100:
+    if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
         file = ""
         if isinstance(got, (str, os.PathLike)):
             by_query = "a file that holds the value of each query"
@@ -18126,6 +18352,7 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
         )
+    exponent = _exponent(number)
     percent = abs(number) > highest or str(got).strip().endswith("%")
     if exponent >= 0 and abs(number) <= 1 and not percent:
         raise InputError(
@@ -18133,9 +18360,10 @@ def _score(got: Any, highest: float) -> tuple[_Number, bool]:
             f"many scores round to {shown(got)}"
         )
     scale = 100 if percent else 1
+    value = float(number / scale)
     # The original may have been computed in percent, or not.
-    loss = max(_loss(float(number)), _loss(float(number / scale)))
-    return _Number(float(number / scale), HALF_UNIT * 10.0**exponent / scale, loss), percent
+    loss = max(_loss(float(number)), _loss(value))
+    return _Number(value, HALF_UNIT * 10.0**exponent / scale, loss, is_percent=percent)
 
 
 # The results of programs
@@ -18162,32 +18390,33 @@ class _Results:
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
         self.name = name
-        # The rows of each nDCG, by the name that it has here; empty for rows without a measure.
-        self.query_rows: dict[str, list[_Row]] = {}
-        self.mean_rows: dict[str, list[_Row]] = {}
+        # The rows of every nDCG, by its cutoff; by () for rows without a measure.
+        self.query_rows: dict[_Cutoff, list[_Row]] = {}
+        self.mean_rows: dict[_Cutoff, list[_Row]] = {}
         self.other_measures: dict[str, None] = {}
-        rows = _rows_of_text(content) if isinstance(content, bytes) else _rows_of_json(content)
         try:
-            for row in rows:
+            if isinstance(content, bytes):
+                content = read_cells(content)
+            if isinstance(content, pa.Table):
+                content = content.to_pylist()
+            read = _rows_of_lines if isinstance(content, Iterator) else _rows_of_json
+            for row in read(content):
                 self._add(row)
         except ValueError as error:
-            hint = "give JSON of values by query, or lines of a query and its value"
-            raise InputError(f"{error}; {hint}", name) from None
+            raise InputError(
+                f"{error}; give JSON of values by query, or lines of a query and its value", name
+            ) from None
 
     def _add(self, row: _Row) -> None:
-        measure: str | None = ""
-        if row.measure is not None:
-            measure = _ndcg_name(row.measure)
+        cutoff = _cutoff_of(row.measure)
         # A mean may have the name of its measure in place of the query.
-        mean_name = _ndcg_name(row.query)
-        if measure is None:
+        cutoff_of_mean = _cutoff_of(row.query)
+        if row.measure is not None and not cutoff:
             self.other_measures[str(row.measure)] = None
-        elif measure == "" and mean_name:
-            self.mean_rows.setdefault(mean_name, []).append(row)
-        elif mean_name or row.query in ALL_QUERIES:
-            self.mean_rows.setdefault(measure, []).append(row)
+        elif cutoff_of_mean or row.query in ALL_QUERIES:
+            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(row)
         else:
-            self.query_rows.setdefault(measure, []).append(row)
+            self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
         """Return the means by cutoff, only that at k if it is given; none with values of queries.
@@ -18197,23 +18426,23 @@ class _Results:
                 values.
         """
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = {name: rows for name, rows in self.mean_rows.items() if name}
-        if not means or any(name for name in self.query_rows):
+        means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
+        if not means or any(self.query_rows):
             return {}
+        cutoffs: Iterable[_Cutoff] = means
         if k is not None:
-            name = result_name("nDCG", k)
-            means = {name: self._rows_named(name, means)}
+            cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
-        for name, rows in means.items():
-            self._refuse_runs(rows)
-            first = rows[0].value
-            for row in rows:
-                if _decimal(row.value) != _decimal(first):
-                    both = f"{shown(first)} and {shown(row.value)}"
+        for cutoff in cutoffs:
+            first, *others = [row.value for row in self._rows_at(cutoff, means)]
+            scores[cutoff] = first
+            for value in others:
+                if _decimal(value) != _decimal(first):
                     raise InputError(
-                        f"has two values of {name}, {both}; give one of them", self.name
+                        f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
+                        f"{shown(value)}; give one of them",
+                        self.name,
                     )
-            scores[(_cutoff_in(name),)] = first
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
@@ -18223,60 +18452,50 @@ class _Results:
             ValueError: there is no such nDCG or several, there are several runs, or a query has two
                 values.
         """
-        name = result_name("nDCG", k)
-        if name not in self.query_rows and "" in self.query_rows:
-            name = ""
+        cutoff: _Cutoff = (k,)
+        if cutoff not in self.query_rows and () in self.query_rows:
+            cutoff = ()
         elif k is None and len(self.query_rows) == 1:
-            (name,) = self.query_rows
-        rows = self._rows_named(name, self.query_rows)
-        self._refuse_runs(rows)
-        cutoff = _cutoff_in(name)
-        if cutoff is None:
-            cutoff = k
-        return _values_by_query(self.name, rows), cutoff
+            (cutoff,) = self.query_rows
+        rows = self._rows_at(cutoff, self.query_rows)
+        return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
-    def _rows_named(self, name: str, known: Mapping[str, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG; the error says which others there are."""
-        if name in known:
-            return known[name]
-        there = brief(known or self.other_measures, " and ") or "no value"
-        hint = ""
-        if known:
-            cutoff = _cutoff_in(next(iter(known)))
-            hint = f"; choose {mark('cutoff of nDCG', cutoff, said=f'k={cutoff}')}"
-        raise InputError(f"holds {there}, not {name}{hint}", self.name)
+    def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
+        """Return the rows of an nDCG, which are of one run.
 
-    def _refuse_runs(self, rows: Sequence[_Row]) -> None:
-        runs = dict.fromkeys(row.run for row in rows)
+        Raises:
+            ValueError: there are none, or they are of several runs.
+        """
+        if cutoff not in known:
+            names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
+            there = brief(names or self.other_measures, " and ") or "no value"
+            hint = ""
+            if known:
+                (k,) = next(iter(known))
+                hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
+            name = result_name("nDCG", *cutoff)
+            raise InputError(f"holds {there}, not {name}{hint}", self.name)
+        rows = known[cutoff]
+        runs = dict.fromkeys(str(row.run) for row in rows)
         if len(runs) > 1:
-            several = brief(map(str, runs), " and ")
             raise InputError(
-                f"holds the values of {several}; give those of one of these", self.name
+                f"holds the values of {brief(runs, ' and ')}; give those of one of these", self.name
             )
+        return rows
 
 
-def _ndcg_name(measure: Any) -> str | None:
-    """Return the name that an nDCG has here; None for another measure.
+def _cutoff_of(measure: Any) -> _Cutoff:
+    """Return the cutoff of an nDCG by its name; empty for another measure.
 
-    >>> _ndcg_name("ndcg_cut_10"), _ndcg_name("NDCG"), _ndcg_name("ndcg_at_5"), _ndcg_name("map")
-    ('nDCG@10', 'nDCG', 'nDCG@5', None)
+    >>> _cutoff_of("ndcg_cut_10"), _cutoff_of("NDCG"), _cutoff_of("ndcg_at_5"), _cutoff_of("map")
+    ((10,), (None,), (5,), ())
     """
-    if not isinstance(measure, str):
-        return None
-    match = NDCG.fullmatch(measure)
+    match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     if match is None:
-        return None
+        return ()
     if match[1] is None:
-        return result_name("nDCG", None)
-    return result_name("nDCG", int(match[1]))
-
-
-def _cutoff_in(name: str) -> int | None:
-    """Return the cutoff in the name that an nDCG has here; None if it has none."""
-    cutoff = name.partition("@")[2]
-    if not cutoff:
-        return None
-    return int(cutoff)
+        return (None,)
+    return (int(match[1]),)
 
 
 def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
@@ -18292,8 +18511,11 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
         elif row.query not in by_query:
             by_query[row.query] = value
         elif repr(by_query[row.query]) != repr(value):
-            both = f"{shown(by_query[row.query])} and {shown(value)}"
-            raise InputError(f"query {shown(row.query)} has two values, {both}", name)
+            raise InputError(
+                f"query {shown(row.query)} has two values, {shown(by_query[row.query])} and "
+                f"{shown(value)}",
+                name,
+            )
     if by_query and alone:
         raise InputError("some values have a query, others none; give each of them its query", name)
     return by_query or alone
@@ -18302,56 +18524,37 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 # Lines
 
 
-def _rows_of_text(content: bytes) -> Iterator[_Row]:
-    cells = read_cells(content)
-    if isinstance(cells, Iterator):
-        yield from _rows_of_lines(cells)
-    elif isinstance(cells, pa.Table):
-        yield from _rows_of_json(cells.to_pylist())
-    else:
-        yield from _rows_of_json(cells)
-
-
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = _rows_of_log(lines)
-    if any(_ndcg_name(row.measure) for row in logged):
-        yield from logged
-        return
-    header: list[str] | None = None
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        if index == 0 and cells[0] == "":
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-            continue
-        if header is None and not _explanations_reported_is_value(value):
-            if any(name in words for name in ALL_QUERIES):
-                # such as the name of the run, in the output of trec_eval
-                continue
-            if index == 0:
-                header = cells
-                continue
-        if header is not None and len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-            continue
-        row = None
-        if header is None:
-            row = _row_of_words(words, value)
-        if row is None:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield row
-
-
-def _rows_of_log(lines: Iterable[Line]) -> list[_Row]:
-    """Return the means in the log of BEIR, with lines such as INFO - NDCG@10: 0.3146."""
-    rows = []
+    # the means in the log of BEIR, in lines such as INFO - NDCG@10: 0.3146
+    logged = []
     for line in lines:
         name, value = ["", "", *line.text.split()][-2:]
         if name.endswith(":"):
-            rows.append(_Row(ALL_QUERIES[0], value, name[:-1]))
-    return rows
+            logged.append(_Row(ALL_QUERIES[0], value, name[:-1]))
+    if any(_cutoff_of(row.measure) for row in logged):
+        yield from logged
+        return
+    header: list[str] = []
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        has_value = _explanations_reported_is_value(value)
+        is_of_all = any(name in words for name in ALL_QUERIES)
+        if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+            continue
+        if is_of_all and not (header or has_value):
+            # such as the name of the run, in the output of trec_eval
+            continue
+        if len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+            continue
+        row = None if header else _row_of_words(words, value)
+        if row is None:
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
+        yield row
 
 
 def _row_of_words(words: list[str], value: str) -> _Row | None:
@@ -18362,7 +18565,7 @@ def _row_of_words(words: list[str], value: str) -> _Row | None:
         # ir_measures prints the query first.
         words.reverse()
     measure, query = [None, None, *words][-2:]
-    is_other_measure = measure is not None and _ndcg_name(measure) is None
+    is_other_measure = measure is not None and not _cutoff_of(measure)
     if not _explanations_reported_is_value(value) and not is_other_measure:
         return None
     return _Row(query, value, measure)
@@ -18405,7 +18608,7 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
         elif isinstance(content.get("queries"), Mapping):
             # saved reports by run
             yield from _rows_of_json(content, name)
-        elif _ndcg_name(name) and not any(map(_ndcg_name, content)):
+        elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
             # values by measure, then by query, as ranx has them
             for query, number in content.items():
                 yield _Row(query, number, name)
@@ -18418,7 +18621,7 @@ def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
     are_records = all(isinstance(value, Mapping) for value in values)
     if are_records and len(values) > 1:
-        with_ndcg = [record for record in values if any(map(_ndcg_name, record))]
+        with_ndcg = [record for record in values if any(map(_cutoff_of, record))]
         if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
             # the means of nDCG, beside those of MAP, recall and precision
             yield from _rows_of_json(with_ndcg[0])
@@ -18452,13 +18655,19 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
-    """Yield the values in a row of a table: of each nDCG, else of the only column with values."""
-    query_column, columns = _columns_of(record)
+    """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
+    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
+    columns = []
+    for name in record:
+        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query_column is None and len(columns) == 2:
+        query_column = columns.pop(0)
     query = None
     if query_column is not None:
         query = record[query_column]
     run = record.get("run", record.get("runid", run))
-    ndcgs = [name for name in columns if NDCG.fullmatch(name)]
+    ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
         yield _Row(query, record[name], name, run)
     if ndcgs:
@@ -18469,574 +18678,38 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     measure = None
     for name in spelled(record, ("measure",)):
         measure = record[name]
-    if query_column is None and measure is not None:
-        # a measure and its mean
-        query = ALL_QUERIES[0]
+        if query_column is None:
+            # a measure and its mean
+            query = ALL_QUERIES[0]
     yield _Row(query, record[columns[0]], measure, run)
-
-
-def _columns_of(record: Mapping[str, Any]) -> tuple[str | None, list[str]]:
-    """Return the column of queries, None if there is none, and the columns that may have values."""
-    query = next(iter(spelled(record, QUERY_NAMES)), None)
-    columns = []
-    for name in record:
-        if name != query and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
-    if query is None and len(columns) == 2:
-        query = columns.pop(0)
-    return query, columns
-
-
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-# The options that the DCG depends on, as well as those that change how rankings are read.
-OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
-AVERAGING = ("zero_division", "missing")
-# The options that are searched, with their values. If values cannot differ on some rankings, only
-# the first is tried.
-VALUES: dict[str, Sequence[Any]] = {
-    "gain": tuple(OPTIONS["gain"].words),
-    "discount": tuple(OPTIONS["discount"].words),
-    "ideal": tuple(OPTIONS["ideal"].words),
-    "score_dtype": tuple(OPTIONS["score_dtype"].words),
-    "ties": tuple(OPTIONS["ties"].words),
-    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
-    "negative_relevance": ("clip", "keep"),
-    "judged_only": (False, True),
-    "missing": ("empty", "skip"),
-}
-
-
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
-
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of each query
-    evidence: Sequence[Evidence]  # the reported scores; a setting must match all of them
-
-    @property
-    def reported_values(self) -> Evidence | None:
-        """The reported values of queries; None if scores were reported."""
-        for reported in self.evidence:
-            if reported.by_query:
-                return reported
-        return None
-
-    @property
-    def named_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores; none if they are unknown."""
-        cutoffs = chain.from_iterable(reported.cutoff for reported in self.evidence)
-        return list(dict.fromkeys(cutoffs))
-
-    @property
-    def asked_cutoffs(self) -> list[int | None]:
-        """The cutoffs of the reported scores, or that of the caller."""
-        return self.named_cutoffs or [self.k]
-
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        if name in self.given:
-            return (self.given[name],)
-        return VALUES[name]
-
-    def scores_of(self, values: Floats, cutoffs: Sequence[int | None]) -> Floats:
-        """Return the means to compare with the evidence, from values of queries at these cutoffs.
-
-        There is a row for each setting and a column for each evidence, none for values of queries.
-        """
-        if self.reported_values is not None:
-            return np.empty((len(values), 0))
-        means = means_of(values, self.weight)
-        if self.named_cutoffs:
-            rows = [cutoffs.index(reported.cutoff[0]) for reported in self.evidence]
-            return means[rows][np.newaxis]
-        return means[:, np.newaxis]
-
-    def matching(self, values: Floats, scores: Floats, *, exact: bool = False) -> Mask:
-        """Return which settings match all evidence, from the values of queries and their means."""
-        reported_values = self.reported_values
-        if reported_values is not None:
-            tolerance = reported_values.exact if exact else None
-            return np.asarray(reported_values.near(values, tolerance).all(axis=1))
-        near = []
-        for column, reported in enumerate(self.evidence):
-            tolerance = reported.exact if exact else None
-            near.append(reported.near(scores[:, column], tolerance))
-        return np.asarray(np.all(near, axis=0))
-
-
-class Matching(NamedTuple):
-    """The conventions that match, and how many would by chance."""
-
-    names: tuple[str, ...]
-    settings: int  # how many of them give different values to some query
-    by_chance: float
-
-
-def matching_conventions(searched: Searched) -> Matching:
-    """Return the conventions that match all evidence to all digits, else to those of 32 bits."""
-    tried = Tried()
-    cutoffs = searched.asked_cutoffs
-    measures = [result_name("nDCG", cutoff) for cutoff in cutoffs]
-    exactly: list[str] = []
-    nearly: list[str] = []
-    hashes: dict[str, int] = {}
-    for name in CONVENTIONS:
-        given = {**searched.given, "convention": name}
-        try:
-            options = Options.parse(measures=measures, **given)
-            rankings = searched.read(options)
-            with user_terms(rankings):
-                measured = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        values = measured[[row for _, _, row in options.results]]
-        scores = searched.scores_of(values, cutoffs)
-        tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(values, scores, exact=True).all():
-            exactly.append(name)
-        if searched.matching(values, scores).all():
-            nearly.append(name)
-        hashes[name] = hash_of(values)
-    names = exactly or nearly
-    distinct = {hashes[name] for name in names}
-    return Matching(tuple(names), len(distinct), tried.by_chance(searched.evidence))
-
-
-def hash_of(values: Floats) -> int:
-    """Return a hash of the values of queries, which rounding errors do not change."""
-    return hash((values.round(9) + 0.0).tobytes())
-
-
-class Setting(NamedTuple):
-    """Options, and the values of queries under them at one or several cutoffs."""
-
-    chosen: dict[str, Any]  # the options that may change a value
-    cutoffs: Sequence[int | None]  # the cutoff of each row of values
-    values: Floats  # of each query at each cutoff; nan for a query that does not count
-    scores: Floats  # the means to compare with the evidence
-    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
-
-
-def search(
-    searched: Searched, settings: Iterable[Setting], without_score: Mapping[str, str]
-) -> "Matches":
-    """Compare settings with the evidence; those without a score have an error."""
-    matches = Matches(searched, without_score)
-    for setting in settings:
-        matches.add(setting)
-    order = list(CONVENTIONS)
-    matches.matching.sort(
-        key=lambda match: (match.changes, order.index(match.combination.convention))
-    )
-    return matches
-
-
-def settings_to_try(searched: Searched) -> tuple[Iterator[Setting], dict[str, str]]:
-    """Return the settings of the unknown options, but only one of those that cannot differ here.
-
-    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
-    options that have no score.
-    """
-    readings, without_score = _readings(searched)
-    return _settings(searched, readings), without_score
-
-
-def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    total = len(cutoffs) * sum(reading.choices for reading in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for scored in _scored_choices(searched, reading, cutoffs):
-                for averaging in _averagings(searched, scored):
-                    yield _explanations_search_setting(searched, scored, averaging)
-                bar.update(1)
-
-
-def _explanations_search_setting(searched: Searched, scored: "_Scored", averaging: "_Averaging") -> Setting:
-    """Return the values and the means under options and a way to average them."""
-    values = _averaged(scored, averaging)
-    scores = searched.scores_of(values, scored.cutoffs)
-    zero, missing, matter = averaging
-    options = {**scored.chosen, "zero_division": zero, "missing": missing}
-    names = (scored.matter | matter) - searched.given.keys()
-    chosen = {name: value for name, value in options.items() if name in names}
-    changes = np.full(len(scores), _changes(chosen).min())
-    if not searched.named_cutoffs:
-        # Another cutoff than the one that was asked for is a change too.
-        changes += [cutoff != searched.k for cutoff in scored.cutoffs]
-    return Setting(chosen, scored.cutoffs, values, scores, changes)
-
-
-class _Reading(NamedTuple):
-    """The rankings as some options read them."""
-
-    chosen: dict[str, Any]  # the options that read them
-    matter: frozenset[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
-    rankings: Rankings
-
-    @property
-    def choices(self) -> int:
-        """The number of choices of the options in the grid."""
-        return math.prod(map(len, self.grid.values()))
-
-
-class _Scored(NamedTuple):
-    """The values of queries under some options."""
-
-    chosen: dict[str, Any]  # the options, except those in `AVERAGING`
-    matter: frozenset[str]  # the options that may change the values
-    cutoffs: Sequence[int | None]  # the cutoff of each row
-    values: Floats  # the nDCG of each query at each cutoff; nan without an ideal DCG
-    skipped: Mask  # the queries that `missing="skip"` skips
-    perfect: Mask  # the queries that `zero_division="perfect_if_empty"` counts as 1
-
-
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the error of each option that has none."""
-    readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
-
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
-        try:
-            return searched.read(Options.parse(k=1, **{**searched.given, **chosen}))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            # `judged_only` removes nothing.
-            break
-        dtypes = searched.values_of("score_dtype")
-        read_in = []
-        for score_dtype in dtypes:
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            rankings = read("score_dtype", chosen)
-            if rankings is not None:
-                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
-        # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
-        if dtypes_are_alike:
-            del read_in[1:]
-        for chosen, rankings, ties in read_in:
-            matter = set(VALUES) - set(AVERAGING)
-            if dtypes_are_alike:
-                matter.discard("score_dtype")
-            if not ties:
-                matter.discard("ties")
-            if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.discard("negative_relevance")
-            grid = _grid(searched, matter)
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
-            readings.append(_Reading(chosen, frozenset(matter), grid, rankings))
-    return readings, without_score
-
-
-def _grid(searched: Searched, matter: Collection[str]) -> dict[str, Sequence[Any]]:
-    """Return the values to try of the options of the DCG: one of an option that does not matter."""
-    grid = {}
-    for name in OPTIONS_OF_DCG:
-        values = searched.values_of(name)
-        if name not in matter:
-            values = values[:1]
-        grid[name] = values
-    return grid
-
-
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[_Scored]:
-    """Yield the values of queries under each choice of the options that they depend on.
-
-    They are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal DCG
-    does not depend on ties, so each is summed only once.
-    """
-    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    # The last of these options is `ties`, on which the ideal DCG does not depend.
-    *grid_of_ideal, orders = (reading.grid[name] for name in OPTIONS_OF_DCG)
-    for choice in product(*grid_of_ideal):
-        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
-        try:
-            options = Options.parse(k=1, **{**searched.given, **chosen})
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {
-            ideal: _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
-            for ideal in cutoffs
-        }
-        if not any(ideals.values()):
-            continue
-        skipped, perfect = _skipped_and_perfect(searched, chosen)
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if not known:
-                    continue
-                if searched.named_cutoffs and known != cutoffs[ideal]:
-                    # All reported scores must match.
-                    continue
-                above = np.stack([dcg[cutoff] for cutoff in known])
-                below = np.stack([idcg[cutoff] for cutoff in known])
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                all_chosen = {**chosen, "ideal": ideal, "ties": ties}
-                yield _Scored(all_chosen, reading.matter, known, values, skipped, perfect)
-
-
-def _sums_at(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of each query, at each cutoff that has one."""
-    if not cutoffs:
-        return {}
-    names = [result_name(measure, cutoff) for cutoff in cutoffs]
-    options = Options.parse(measures=names, **{**searched.given, **chosen})
-    rankings = searched.read(options)
-    try:
-        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
-        if len(cutoffs) == 1 or getattr(error, "position", None) is not None:
-            # It is the same at every cutoff.
-            return {}
-        known: dict[int | None, Floats] = {}
-        for cutoff in cutoffs:
-            known |= _sums_at(searched, chosen, measure, [cutoff])
-        return known
-    return dict(zip(cutoffs, sums, strict=True))
-
-
-def _skipped_and_perfect(searched: Searched, chosen: Mapping[str, Any]) -> tuple[Mask, Mask]:
-    """Return which queries are missing, and which empty ones `compute` counts as perfect."""
-    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    options = Options.parse(k=1, **{**searched.given, **chosen, **perfect_if_empty})
-    rankings = searched.read(options)
-    values = measure_queries(**rankings.arrays(), **options.scoring)["nDCG"][0]
-    return rankings.lacking(), (values == 1) & (rankings.counts()["retrieved"] == 0)
-
-
-# `zero_division`, `missing`, and those of them that may change a value
-_Averaging = tuple[float | str, str, set[str]]
-
-
-def _averagings(searched: Searched, scored: _Scored) -> Iterator[_Averaging]:
-    """Yield the ways to count empty and missing queries, but only one of those alike."""
-    empty = np.isnan(scored.values)
-    some_skipped = bool(scored.skipped.any())
-    skipped_are_empty = bool(empty[:, scored.skipped].all())
-    ways_of_missing = searched.values_of("missing")
-    if not some_skipped:
-        ways_of_missing = ways_of_missing[:1]
-    for missing in ways_of_missing:
-        filled = empty
-        if missing == "skip":
-            filled = empty & ~scored.skipped
-        some_filled = bool(filled.any())
-        fillings = searched.values_of("zero_division")
-        if not some_filled:
-            fillings = fillings[:1]
-        for zero in fillings:
-            leaves_out_empty = isinstance(zero, float) and math.isnan(zero)
-            missing_matters = some_skipped and not (skipped_are_empty and leaves_out_empty)
-            if not missing_matters and missing != ways_of_missing[0]:
-                # The first way has given the same.
-                continue
-            matter = set()
-            if some_filled:
-                matter.add("zero_division")
-            if missing_matters:
-                matter.add("missing")
-            yield zero, missing, matter
-
-
-class FoundOptions(NamedTuple):
-    """A combination of options that gives the reported scores."""
-
-    combination: Combination
-    values: int  # a hash of the values of queries
-
-    @property
-    def changes(self) -> int:
-        """In how many options it differs from a convention."""
-        return len(self.combination.changed)
-
-
-class Matches:
-    """The combinations that match, and the scores of all that were tried."""
-
-    def __init__(self, searched: Searched, without_score: Mapping[str, str]) -> None:
-        self.searched = searched
-        # options by which the rankings cannot be read, with the error of each
-        self.without_score = without_score
-        self.matching: list[FoundOptions] = []
-        self.tried = Tried()
-        # the combination that gives most of the reported values of queries, and these queries
-        self.nearest: Combination | None = None
-        self.agreeing: Mask | None = None
-
-    def add(self, setting: Setting) -> None:
-        """Compare the values of queries or their means with the evidence."""
-        searched = self.searched
-        values = setting.values
-        self.tried.add(setting.scores, setting.changes)
-        if searched.reported_values is not None:
-            self._keep_nearest(setting, searched.reported_values.near(values))
-        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
-            # With named cutoffs, one setting has a row for each of them.
-            matching_values = values if searched.named_cutoffs else values[[row]]
-            combination = self._combination(setting, row, matching_values)
-            self.matching.append(FoundOptions(combination, hash_of(matching_values)))
-
-    def _keep_nearest(self, setting: Setting, agreeing: Mask) -> None:
-        row = int(agreeing.sum(axis=1).argmax())
-        if self.agreeing is None or agreeing[row].sum() > self.agreeing.sum():
-            self.agreeing = agreeing[row]
-            self.nearest = self._combination(setting, row, setting.values[[row]])
-
-    def _combination(self, setting: Setting, row: int, values: Floats) -> Combination:
-        """Return a combination as changes of the convention that differs in the fewest options."""
-        searched = self.searched
-        convention = list(CONVENTIONS)[int(_changes(setting.chosen).argmin())]
-        usual = _options_of(convention)
-        changed: dict[str, Any] = {}
-        for name, value in setting.chosen.items():
-            if repr(value) != usual[name]:
-                changed[name] = value
-        k: Any = searched.named_cutoffs
-        if len(k) <= 1:
-            k = setting.cutoffs[row]
-            if k not in searched.asked_cutoffs:
-                changed["k"] = k
-        score = float(means_of(values, searched.weight)[0])
-        return Combination(convention, changed, score, {**searched.given, "k": k})
-
-
-@cache
-def _options_of(convention: str) -> dict[str, str]:
-    """Return the options of a convention as text, which is equal for nan too."""
-    options = {**CONVENTIONS[convention].options, "judged_only": False}
-    return {name: repr(value) for name, value in options.items()}
-
-
-@cache
-def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
-    """Return for each convention 1 if an option has another value there, else 0."""
-    differs = [_options_of(convention)[name] != value for convention in CONVENTIONS]
-    return np.array(differs, np.int64)
-
-
-def _changes(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return in how many of these options each convention differs."""
-    changes = np.zeros(len(CONVENTIONS), np.int64)
-    for name, value in chosen.items():
-        changes = changes + _explanations_search_differing(name, repr(value))
-    return changes
-
-
-def _averaged(scored: _Scored, averaging: _Averaging) -> Floats:
-    """Return the values that count in the mean: nan for a query that does not count."""
-    zero, missing, _ = averaging
-    empty: Any = zero
-    if zero == PERFECT_IF_EMPTY:
-        empty = scored.perfect.astype(np.float64)
-    averaged = np.where(np.isnan(scored.values), empty, scored.values)
-    if missing == "skip":
-        averaged[:, scored.skipped] = np.nan
-    return averaged
-
-
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> list[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
-
-    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
-    """
-
-    def has_ideal(cutoff: int | None) -> bool:
-        try:
-            Options.parse(k=cutoff, **{**searched.given, "ideal": ideal})
-        except ValueError:  # a full ideal needs a cutoff that is not too large
-            return False
-        return True
-
-    named = searched.named_cutoffs
-    if named:
-        if not all(map(has_ideal, named)):
-            return []
-        return named
-    k = searched.k
-    candidates: list[int | None] = [k]
-    if k is not None:
-        candidates.append(k + 1)
-        if k > 1:
-            candidates.append(k - 1)
-    candidates += USUAL_CUTOFFS
-    if longest <= SHORT_RANKING:
-        candidates += range(1, SHORT_RANKING + 1)
-    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
-    if ideal == "full":
-        return cutoffs
-    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
-    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
-    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
 
 
 # ndcg/explanations/slip_search.py: Search for known slips that give reported scores, on the nDCG of a few libraries.
 
 MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-NO_SLIP = Slip("", "")
-
-
-class FoundSlip(NamedTuple):
-    """A slip that gives the reported scores."""
-
-    slip: Slip
-    convention: str  # the convention that it is made on
-    changed: dict[str, Any]  # `discount` and `zero_division`, if they differ from the convention's
-    as_given: bool  # whether it gives the scores only if they are not read as percentages
-    values: int  # a hash of the values of queries
-    score: Callable[[Options], float]  # returns the score with the slip under some options
-
-    @property
-    def changes(self) -> int:
-        """In how many ways it differs from a convention."""
-        return 1 + len(self.changed)
-
-    @property
-    def marked(self) -> str:
-        """The convention and the options in words, with the options marked."""
-        return Combination(self.convention, self.changed, math.nan).marked
-
-    def __str__(self) -> str:
-        return worded(self)
 
 
 class SlipSearch:
-    """The rankings as queries that slips can change, and the reported scores."""
+    """The rankings as queries that slips can change, and the reported scores.
+
+    Attributes:
+        as_given: the search for the scores before they were read as percentages.
+        tried: the scores of all slips.
+    """
 
     def __init__(
         self,
         searched: Searched,
         inputs: Inputs,
         known_queries: dict[int | None, Queries],
-        as_given: Sequence[Evidence],
+        as_given: Evidence,
     ) -> None:
         # known_queries: by their cutoff, with the scores of other searches
-        # as_given: the scores before they were read as percentages
         self.searched = searched
         self.as_given = searched._replace(evidence=as_given)
         self.tried = Tried()
-        options = Options.parse(k=searched.k, **searched.given)
+        options = searched.options(k=searched.k)
         # rankings are in descending order in any case, but ids have the scores of the input
         self.given = dict(searched.given)
         self.given.pop("score_order", None)
@@ -19050,10 +18723,10 @@ class SlipSearch:
             and have_ids(inputs)
             and searched.given.get("ignore_index") is None
         )
-        self.queries: list[Queries] = []  # at each cutoff
+        self.queries: list[Queries] = []  # at every cutoff
         if len(rankings.relevance) > MOST_DOCUMENTS:
             return
-        for k in searched.asked_cutoffs:
+        for k in searched.cutoffs:
             if k not in known_queries:
                 if by_ids:
                     queries = queries_by_ids(inputs, rankings.names(), k)
@@ -19062,104 +18735,69 @@ class SlipSearch:
                 known_queries[k] = Queries(queries)
             self.queries.append(known_queries[k])
 
-    def matches(self) -> list[FoundSlip]:
+    def causes(self) -> list[PossibleCause]:
         """Return the slips that give the reported scores, except those that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.
         """
-        slips = list(self._matching({}))
-        is_enough = len(self.queries) > 1 or self.searched.reported_values is not None
-        if not slips and is_enough and "discount" not in self.given:
+        causes = list(self._matching({}))
+        is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
+        if not causes and is_enough and "discount" not in self.given:
             for discount in DISCOUNTS:
-                slips += self._matching({"discount": discount})
-        return sorted(slips, key=lambda slip: slip.changes)
+                causes += self._matching({"discount": discount})
+        return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, discount: Mapping[str, str]) -> Iterator[FoundSlip]:
-        """Yield the slips that give the scores, each on the convention that needs least changes."""
-        usual = {
-            convention: dict(self._values(NO_SLIP, convention, discount)) for convention in TRIED_ON
-        }
-        slips = [slip for slip in SLIPS if not slip.is_option and self.queries]
-        for slip in tracked(slips, "Trying", " slips"):
-            matches: list[FoundSlip] = []
-            for convention in TRIED_ON:
-                matches += self._matching_on(slip, convention, discount, usual[convention])
-            if matches:
-                yield min(matches, key=lambda match: match.changes)
-
-    def _matching_on(
-        self,
-        slip: Slip,
-        convention: str,
-        discount: Mapping[str, str],
-        usual: Mapping[float | None, Floats],
-    ) -> Iterator[FoundSlip]:
-        """Yield a match for each number for empty queries with which a slip gives the scores.
-
-        `usual` are the values without the slip, by these numbers.
-        """
-        for zero, values in self._values(slip, convention, discount):
-            if zero in usual and hash_of(values) == hash_of(usual[zero]):
-                continue  # the slip changes nothing
-            changed: dict[str, Any] = dict(discount)
-            if zero is not None:
-                changed["zero_division"] = zero
-            match = self._match(slip, convention, changed, values)
-            if match is not None:
-                yield match
-
-    def _match(
-        self, slip: Slip, convention: str, changed: dict[str, Any], values: Floats
-    ) -> FoundSlip | None:
-        """Compare the values that a slip gives with the evidence; None if they do not match."""
-        scores = self.searched.scores_of(values, self.searched.asked_cutoffs)
-        self.tried.add(scores, np.full(len(scores), 1 + len(changed)))
-        matches = bool(self.searched.matching(values, scores).all())
-        if not matches and not self.as_given.matching(values, scores).all():
-            return None
-        score = partial(self.score, slip)
-        return FoundSlip(slip, convention, changed, not matches, hash_of(values), score)
-
-    def score(self, slip: Slip, options: Options) -> float:
-        """Return the score with a slip, under some options, at the first cutoff."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        values = slip.scores(self.queries[0], {**self.given, **chosen})
-        return mean("nDCG", values, self.searched.weight)
+    def _matching(self, discount: Mapping[str, Any]) -> Iterator[PossibleCause]:
+        """Yield the slips that give the scores, on the convention that needs least changes."""
+        usual = {}
+        for combination, values in self._values(NO_SLIP, discount):
+            usual[repr(combination)] = hash_of(values)
+        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
+            causes = []
+            for combination, values in self._values(slip, discount):
+                hashed = hash_of(values)
+                if hashed == usual.get(repr(combination)):
+                    continue  # the slip changes nothing
+                scores = self.searched.scores_of(values)
+                self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
+                matches = bool(self.searched.matching(values, scores).all())
+                if matches or self.as_given.matching(values, scores).all():
+                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    causes.append(cause)
+            if causes:
+                yield min(causes, key=lambda cause: cause.changes)
 
     def _values(
-        self, slip: Slip, convention: str, discount: Mapping[str, str]
-    ) -> Iterator[tuple[float | None, Floats]]:
-        """Yield the values of queries at each cutoff, for each number for empty queries.
+        self, slip: Slip, discount: Mapping[str, Any]
+    ) -> Iterator[tuple[Combination, Floats]]:
+        """Yield the values of queries with a slip at every cutoff, by the options beside it.
 
-        The number is None if it is the convention's, or none is empty.
+        These are the conventions, and other numbers for empty queries.
         """
+        for convention in TRIED_ON:
+            options = {"convention": convention, **self.given, **discount}
+            try:
+                values = self._scores(slip, {"zero_division": math.nan, **options})
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.given or not empty.any():
+                yield Combination(convention, dict(discount), math.nan), values
+                continue
+            defaults = CONVENTIONS[convention]
+            if self.given.get("missing", defaults.missing) == "skip":
+                # Missing queries have no value, whatever that of empty ones is.
+                empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
+            usual: Any = defaults.zero_division
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                changed = dict(discount)
+                if zero != usual:
+                    changed["zero_division"] = zero
+                yield Combination(convention, changed, math.nan), np.where(empty, zero, values)
 
-        def scores(zero_division: float) -> Floats:
-            options = {
-                "convention": convention,
-                "zero_division": zero_division,
-                **self.given,
-                **discount,
-            }
-            return np.array([slip.scores(queries, options) for queries in self.queries])
-
-        try:
-            values = scores(math.nan)
-        except ValueError:  # these rankings have no score under the convention
-            return
-        empty = np.isnan(values)
-        if "zero_division" in self.given or not empty.any():
-            yield None, values
-            return
-        defaults = CONVENTIONS[convention]
-        if self.given.get("missing", defaults.missing) == "skip":
-            # Missing queries have no value, whatever that of empty ones is.
-            empty &= ~np.isnan(scores(0.0))
-        usual: Any = defaults.zero_division
-        for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-            yield None if zero == usual else zero, np.where(empty, zero, values)
+    def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
+        return np.array([slip.scores(queries, options) for queries in self.queries])
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
@@ -19282,30 +18920,53 @@ class Explanation(Readable):
     notes: tuple[str, ...] = ()
 
     def _tables(self) -> list[Table]:
-        tables = [table_of_conventions({"": self})]
-        if self.between is not None:
-            rows = [["choice", *self.between, "effect"]]
-            for name, before, after, effect in self.choices:
-                texts = [_choice_text(name, before), _choice_text(name, after)]
-                rows.append([name, *texts, number_text(effect, sign="+")])
-            total = sum(choice.effect for choice in self.choices)
-            rows.append(["total", "", "", number_text(total, sign="+")])
-            tables.append(rows)
-        return tables
+        header = ["conventions", self.measure]
+        if self.got is not None:
+            header += ["difference from yours", ""]
+        # Conventions with the same values share a row.
+        names_by_cells: dict[tuple[str, ...], list[str]] = {}
+        for name, score in self._nearest_first():
+            cells = [number_text(score)]
+            if self.got is not None:
+                match = "match" if name in self.matches else ""
+                cells += [number_text(score - self.got, sign="+"), match]
+            names_by_cells.setdefault(tuple(cells), []).append(name)
+        table = [header]
+        for values, names in names_by_cells.items():
+            table.append([", ".join(names), *values])
+        if self.between is None:
+            return [table]
+        rows = [["choice", *self.between, "effect"]]
+        for name, before, after, effect in self.choices:
+            texts = [_choice_text(name, before), _choice_text(name, after)]
+            rows.append([name, *texts, number_text(effect, sign="+")])
+        total = sum(choice.effect for choice in self.choices)
+        rows.append(["total", "", "", number_text(total, sign="+")])
+        return [table, rows]
 
     def _remarks(self) -> list[str]:
         return list(map(Message, self._sentences()))
 
     def _sentences(self) -> Iterator[str]:
-        answer = self.answer
-        if answer is not None:
-            yield from self._conclusion(answer)
-            if not self.matches:
-                yield from self._not_tried()
-                yield from self._nearest()
+        if self.answer is not None:
+            yield from self._conclusion(self.answer)
+        for option, error in self.without_score.items():
+            words = mark(*option.split("="), said=option)
+            reason = f": {marked(error)}"
+            if error in self.errors.values():
+                # Another sentence gives it as the reason.
+                reason = ""
+            yield f"Combinations with {words} have no score{reason}."
+        if self.nearest is not None:
+            count = len(self.disagreeing)
+            queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
+            if count > SHOWN_CAUSES:
+                queries += ", …"
+            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
+            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+        yield from self.in_common
         if self.percent and self.got is not None:
-            percentage = f"{100 * self.got:g}% is {self.got:g}"
-            yield f"Your score was read as a percentage: {percentage}."
+            yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
         yield from self.notes
         conventions: dict[str, list[str]] = {}
         for name, error in self.errors.items():
@@ -19314,7 +18975,6 @@ class Explanation(Readable):
             yield f"No score under {enumerated(names)}: {marked(error)}."
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
-        """Yield sentences on the conventions, options or slips that give the score."""
         names = enumerated([fit.definition for fit in answer.fits])
         if answer.kind == "conventions":
             yield f"{self.subject} {names}."
@@ -19326,8 +18986,10 @@ class Explanation(Readable):
         chance = f"chance alone gives {_count_text(answer.by_chance)}"
         if self.matches:
             fit = "fits" if len(self.matches) == 1 else "fit"
-            unknown = f"It cannot be told which convention gives {self.reported}"
-            yield f"{unknown}: {names} {fit}, {chance}."
+            yield (
+                f"It cannot be told which convention gives {self.reported}: "
+                f"{names} {fit}, {chance}."
+            )
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
@@ -19336,14 +18998,15 @@ class Explanation(Readable):
             yield from self._ways(answer, "would give")
         else:
             name, number = self._nearest_first()[0]
-            nearest = f"the nearest is {name}, {number_text(number)}"
-            yield f"No convention gives {self.reported}; {nearest}."
+            yield (
+                f"No convention gives {self.reported}; "
+                f"the nearest is {name}, {number_text(number)}."
+            )
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
 
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
-        """Yield a sentence for each of the first definitions that give the score."""
         what = self.reported
         for fit in answer.fits[:SHOWN_CAUSES]:
             if fit.slip:
@@ -19354,39 +19017,23 @@ class Explanation(Readable):
             what = "it"
 
     def _certainty(self, answer: Verdict) -> Iterator[str]:
-        """Yield how certain the cause is, and what else fits."""
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            different = f"{answer.settings:,} of these have different values for some query"
-            yield f"{different}. {answer.decide}"
+            yield (
+                f"{answer.settings:,} of these have different values for some query. "
+                f"{answer.decide}"
+            )
         elif len(answer.fits) > 1:
-            same = "These give the same value for every query"
-            yield f"{same}, so the queries do not distinguish them."
+            yield (
+                "These give the same value for every query, so the queries do not distinguish them."
+            )
         others = len(self.combinations) + len(self.slips) - len(answer.fits)
         if others:
             fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            chance = f"of all, chance alone gives {_count_text(self.by_chance)}"
-            yield f"With more changes, {fit}; {chance}."
-
-    def _not_tried(self) -> Iterator[str]:
-        for option, error in self.without_score.items():
-            words = mark(*option.split("="), said=option)
-            sentence = f"Combinations with {words} have no score"
-            if error not in self.errors.values():
-                # else another sentence gives it as the reason
-                sentence += f": {marked(error)}"
-            yield f"{sentence}."
-
-    def _nearest(self) -> Iterator[str]:
-        if self.nearest is None:
-            return
-        count = len(self.disagreeing)
-        queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-        if count > SHOWN_CAUSES:
-            queries += ", …"
-        differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-        yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
-        yield from self.in_common
+            yield (
+                f"With more changes, {fit}; "
+                f"of all, chance alone gives {_count_text(self.by_chance)}."
+            )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions that match first, the others by distance from the reported score.
@@ -19398,18 +19045,6 @@ class Explanation(Readable):
         if got is None:
             return sorted(known, key=lambda item: item[1])
         return sorted(known, key=lambda item: (item[0] not in self.matches, abs(item[1] - got)))
-
-    def _cells(self, convention: str, shows_difference: bool) -> list[str]:
-        """Return the score under a convention as tables show it, perhaps with its difference."""
-        score = self.scores[convention]
-        text = number_text(score)
-        matches = convention in self.matches
-        if shows_difference and score is not None and self.got is not None:
-            difference = number_text(score - self.got, sign="+")
-            return [text, difference, "match" if matches else ""]
-        if matches:
-            return [f"{text} (match)"]
-        return [text]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation in JSON types; others, such as nan, become strings."""
@@ -19425,43 +19060,12 @@ class Explanation(Readable):
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
         axes.set_yticks(range(len(known)), [name for name, _ in known])
         axes.grid(axis="x", alpha=0.3)
-        axes.set_xlabel(self.measure)
+        label = self.measure
         if self.got is not None:
             axes.axvline(self.got, color="gray", linewidth=1)
-            line = f"line: your score, {self.got:g}; filled: the same to its digits"
-            axes.set_xlabel(f"{self.measure}; {line}")
+            label += f"; line: your score, {self.got:g}; filled: the same to its digits"
+        axes.set_xlabel(label)
         return figure
-
-
-def table_of_conventions(explanations: Mapping[str, Explanation]) -> Table:
-    """Return a table with a row for each value, with its conventions, and a column for each run.
-
-    The header names the runs; the column of a run without a name has the name of the measure. A
-    single run has its differences from a reported score beside it.
-    """
-    first, *others = explanations.values()
-    shows_differences = first.got is not None and not others
-    header = ["conventions"]
-    for run in explanations:
-        header.append(run or first.measure)
-    if shows_differences:
-        header += ["difference from yours", ""]
-    conventions: list[str] = []
-    for explanation in explanations.values():
-        for convention, _ in explanation._nearest_first():
-            if convention not in conventions:
-                conventions.append(convention)
-    # Conventions with the same values in all runs share a row.
-    names_by_values: dict[tuple[str, ...], list[str]] = {}
-    for convention in conventions:
-        values: list[str] = []
-        for explanation in explanations.values():
-            values += explanation._cells(convention, shows_differences)
-        names_by_values.setdefault(tuple(values), []).append(convention)
-    table = [header]
-    for values_of_row, names in names_by_values.items():
-        table.append([", ".join(names), *values_of_row])
-    return table
 
 
 def _choice_text(name: str, value: Any) -> str:
@@ -19532,31 +19136,33 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
+    cutoffs = Options.parse(k=k).cutoffs
+    if len(cutoffs) > 1:
+        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
+    cutoff = cutoffs[0]
     reported = None
     if got is not None:
-        reported = Reported.read(got, k)
-        k = reported.k
-    pair = None
+        reported = Reported.read(got, cutoff)
+        cutoff = reported.k
+    pair: tuple[str, ...] = ()
     if between is not None:
         pair = _two_conventions(between)
-    parsed = Options.of_method(explain, k, options, lacks=NOT_IN_EXPLAIN)
-    if len(parsed.cutoffs) > 1:
-        raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
+    parsed = Options.of_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
         Inputs(
             predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
         ),
     )
-    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), k, options)
-    notes = _warn(next(iter(scorer.rankings.values())), parsed)
+    scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), cutoff, options)
+    notes = _warn(scorer.rankings, parsed)
     return explained(scorer, reported, pair, notes)
 
 
 def explained(
     scorer: "Scorer",
     reported: Reported | None,
-    pair: tuple[str, str] | None = None,
+    pair: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions.
@@ -19565,76 +19171,56 @@ def explained(
         ValueError: as `explain`, except for errors in its arguments.
     """
     scores, errors = _scores_of_conventions(scorer)
-    for name in pair or ():
+    for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
     measure = result_name("nDCG", scorer.cutoff)
     explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
-    slip = None
+    cause = None
     if reported is not None:
-        explanation, slip = _with_matches(explanation, scorer, reported)
-    if pair is not None:
-        return _with_difference(explanation, scorer, pair)
-    return _with_difference_from(first, explanation, scorer, slip)
-
-
-def _with_difference(
-    explanation: Explanation, scorer: "Scorer", pair: tuple[str, str]
-) -> Explanation:
-    """Return an explanation with the choices in which two conventions of the caller differ."""
-    if pair[0] == pair[1]:
-        return explanation
-    end = scorer.options_of(pair[1])
-    try:
-        choices = scorer.choices(scorer.options_of(pair[0]), end)
-    except ValueError as error:
-        # A mixture of their options raises it, such as ties by id among scores in 32 bits.
-        both = f"some options of {pair[0]} with others of {pair[1]} have no score"
-        raise within(error, "between", both) from None
-    if not explanation.matches:
-        explanation = replace(explanation, signature=end.signature(**scorer.given))
-    return replace(explanation, between=pair, choices=choices)
-
-
-def _with_difference_from(
-    first: str, explanation: Explanation, scorer: "Scorer", slip: FoundSlip | None
-) -> Explanation:
-    """Return an explanation with the choices in which the first convention differs from the answer.
-
-    There are none if options give the scores, since these already say in what they differ.
-    """
-    start = scorer.options_of(first)
-    answer = explanation.answer
-    if slip is not None:
-        second = _with_a_slip(str(slip))
-        end = scorer.options_of(slip.convention, **slip.changed)
-    elif answer is not None and answer.kind == "conventions":
+        explanation, cause = _with_answer(explanation, scorer, reported)
+    slip = ""
+    if pair:
+        first, second = pair
+        end = scorer.options_of(second)
+    elif cause is not None:
+        slip = cause.slip
+        second = _with_a_slip(str(cause.combination))
+        end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
+    elif explanation.answer is not None and explanation.answer.kind == "conventions":
         # the match that differs in the fewest choices
+        start = scorer.options_of(first)
         second = min(
             explanation.matches,
             key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
         )
         end = scorer.options_of(second)
     else:
+        # If options give the scores, these already say in what they differ.
         return explanation
     if second == first:
         return explanation
     try:
-        choices = scorer.choices(start, end, slip)
-    except ValueError:  # a mixture of their options has no score
-        return explanation
+        choices = scorer.choices(scorer.options_of(first), end, slip)
+    except ValueError as error:
+        # A mixture of their options has no score, such as ties by id among scores in 32 bits.
+        if not pair:
+            return explanation
+        raise within(
+            error, "between", f"some options of {first} with others of {second} have no score"
+        ) from None
+    if pair and not explanation.matches:
+        explanation = replace(explanation, signature=end.signature(**scorer.given))
     return replace(explanation, between=(first, second), choices=choices)
 
 
-def _two_conventions(between: Any) -> tuple[str, str]:
+def _two_conventions(between: Any) -> tuple[str, ...]:
     if not isinstance(between, (list, tuple)) or len(between) != 2:
         raise InputError(
             f"{mark('between')} must be the names of two conventions; got {shown(between)}"
         )
-    first, second = between
-    known = tuple(CONVENTIONS)
-    return choice("between", first, known), choice("between", second, known)
+    return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
 
 
 def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
@@ -19657,13 +19243,12 @@ def _scores_of_conventions(
     Raises:
         ValueError: no convention gives a score.
     """
-    scores: dict[str, float | None] = {}
+    scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
         try:
             scores[name] = scorer.score(scorer.options_of(name))
         except ValueError as error:
-            scores[name] = None
             errors[name] = Message(marked(error))
     if len(errors) == len(scores):
         raise InputError(marked(next(iter(errors.values()))))
@@ -19685,14 +19270,17 @@ class Scorer:
             "weighted": inputs.sample_weight is not None,
             "excluding": inputs.exclude is not None,
         }
-        self.rankings: dict[tuple[Any, ...], Rankings] = {}
-        self.scores: dict[tuple[str, ...], float] = {}
+        self.known = {name: value for name, value in options.items() if value is not None}
+        if self.known.pop("ignore_ties", False):
+            self.known["ties"] = "last"
+        self._read: dict[tuple[Any, ...], Rankings] = {}
+        self._scores: dict[tuple[str, ...], float] = {}
         self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
-        rankings = self.read(Options.parse(k=k, **options))
-        if not rankings.queries:
+        self.rankings = self.read(Options.parse(k=k, **options))
+        if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(
-            inputs.sample_weight, rankings.queries, rankings.query_ids
+            inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
     def signature(self, convention: str) -> str:
@@ -19710,52 +19298,58 @@ class Scorer:
             ValueError: the rankings have no nDCG under them.
         """
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
-        if key not in self.scores:
+        if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
                 refuse_missing(rankings)
             with user_terms(rankings):
                 values = measure_rankings(rankings, options)["nDCG"][0]
-            self.scores[key] = mean("nDCG", values, self.weight)
-        return self.scores[key]
+            self._scores[key] = mean("nDCG", values, self.weight)
+        return self._scores[key]
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
         """Return the settings that a search tries, and the errors of those without a score."""
         return settings_to_try(searched)
 
-    def choices(
-        self, before: Options, after: Options, slip: FoundSlip | None = None
-    ) -> tuple[Choice, ...]:
+    def score_with(self, slip: str, options: Options) -> float:
+        """Return the nDCG with a slip, under some options."""
+        chosen = {name: getattr(options, name) for name in CHOICES}
+        chosen |= {name: options.scoring[name] for name in OF_GAINS}
+        chosen = {**self.known, **chosen}
+        # The queries of slips are in descending order in any case.
+        chosen.pop("score_order", None)
+        values = slip_named(slip).scores(self.queries[self.cutoff], chosen)
+        return mean("nDCG", values, self.weight)
+
+    def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
         values = {}
         for name in _explanations_explanation_differing(before, after):
             values[name] = (getattr(before, name), getattr(after, name))
-        if slip is not None:
-            values["slip"] = ("none", slip.slip.name)
+        if slip:
+            values["slip"] = ("none", slip)
 
         def score(changed: Sequence[str]) -> float:
             new_values = {name: values[name][1] for name in changed if name != "slip"}
             options = replace(before, **new_values)
-            if slip is not None and "slip" in changed:
-                return slip.score(options)
+            if "slip" in changed:
+                return self.score_with(slip, options)
             return self.score(options)
 
         choices = []
-        for name, (value_before, value_after) in values.items():
-            effect = _shapley_value(name, list(values), score)
-            choices.append(Choice(name, value_before, value_after, effect))
+        for name, both in values.items():
+            choices.append(Choice(name, *both, _shapley_value(name, list(values), score)))
         return tuple(choices)
 
     def read(self, options: Options) -> Rankings:
-        """Return the rankings as some options read them; each reading is done once."""
+        """Return the rankings as some options read them, which is done once."""
         key = tuple(options.reading.values())
-        if key not in self.rankings:
-            self.rankings[key] = read(**self.inputs.rankings, **options.reading)
-        return self.rankings[key]
+        if key not in self._read:
+            self._read[key] = read(**self.inputs.rankings, **options.reading)
+        return self._read[key]
 
 
 def _explanations_explanation_differing(before: Options, after: Options) -> list[str]:
-    """Return the names of the choices in which two conventions differ."""
     return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
 
 
@@ -19773,25 +19367,21 @@ def _shapley_value(
     return math.fsum(effects)
 
 
-def _with_matches(
+def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported
-) -> tuple[Explanation, FoundSlip | None]:
+) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with what gives the scores, and the slip that is named as the cause.
 
     What gives them are conventions, else options and slips. The slip is None if none is named.
     """
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    evidence = reported.evidence(rankings)
-    given = {name: value for name, value in scorer.options.items() if value is not None}
-    if given.pop("ignore_ties", False):
-        given["ties"] = "last"
-    searched = Searched(scorer.read, given, scorer.cutoff, scorer.weight, evidence)
-    score = reported.score
-    if reported.values is not None:
+    evidence = reported.evidence(scorer.rankings)
+    searched = Searched(scorer.read, scorer.known, scorer.cutoff, scorer.weight, evidence)
+    score = float(evidence.scores[0])
+    if evidence.by_query:
         # The table compares their mean.
-        if np.isnan(evidence[0].scores).all():
+        if np.isnan(evidence.scores).all():
             raise InputError("no query has a value; give that of at least one", "got")
-        score = mean("nDCG", evidence[0].scores, scorer.weight)
+        score = mean("nDCG", evidence.scores, scorer.weight)
     explanation = replace(
         explanation,
         signature="",
@@ -19800,128 +19390,118 @@ def _with_matches(
         reported=reported.words,
         subject=reported.subject(explanation.measure),
     )
-    matching = matching_conventions(searched)
-    if not matching.names:
+    conventions, tried = matching_conventions(searched)
+    if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
-    is_told = matching.by_chance <= UNLIKELY
-    answer = Verdict(
-        kind="conventions" if is_told else "unknown",
-        fits=tuple(map(Cause, matching.names)),
-        settings=matching.settings,
-        by_chance=matching.by_chance,
-        decide="" if is_told else _what_would_decide(evidence),
-    )
+    answer = _verdict("conventions", conventions, partial(tried.by_chance, evidence), evidence)
+    matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
-        explanation,
-        signature=scorer.signature(matching.names[0]) if is_told else "",
-        matches=matching.names,
-        by_chance=matching.by_chance,
-        answer=answer,
+        explanation, matches=matches, by_chance=tried.by_chance(evidence), answer=answer
     )
+    if answer.kind == "conventions":
+        explanation = replace(explanation, signature=scorer.signature(matches[0]))
     return explanation, None
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
-) -> tuple[Explanation, FoundSlip | None]:
+) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with the combinations of options and the slips that give the scores."""
-    rankings = scorer.read(Options.parse(k=scorer.k, **scorer.options))
-    matches = search(searched, *scorer.settings(searched))
-    as_given = reported.as_given()
+    settings, without_score = scorer.settings(searched)
+    matches = search(searched, settings)
     evidence = searched.evidence
-    slip_search = SlipSearch(searched, scorer.inputs, scorer.queries, as_given.evidence(rankings))
-    slips = slip_search.matches()
-    if not matches.matching and slips and all(slip.as_given for slip in slips):
+    as_given = reported.as_given()
+    slip_search = SlipSearch(
+        searched, scorer.inputs, scorer.queries, as_given.evidence(scorer.rankings)
+    )
+    slips = slip_search.causes()
+    if not matches.causes and slips and all(cause.as_given for cause in slips):
         evidence = slip_search.as_given.evidence
         explanation = replace(
-            explanation, got=as_given.score, percent=False, reported=as_given.words
+            explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-    # Of those with as many changes, combinations come first.
-    fits: list[FoundOptions | FoundSlip] = [*matches.matching, *slips]
-    fits.sort(key=lambda fit: fit.changes)
 
     def by_chance(most: float = math.inf) -> float:
         combinations_by_chance = matches.tried.by_chance(evidence, most)
         return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
 
-    answer = _verdict(fits, by_chance, evidence)
+    # Of those with as many changes, combinations come first.
+    causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
+    answer = _verdict("cause", causes, by_chance, evidence)
     explanation = replace(
         explanation,
-        combinations=tuple(match.combination for match in matches.matching),
-        distinct=len({match.values for match in matches.matching}),
+        combinations=tuple(cause.combination for cause in matches.causes),
+        distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
-        without_score=matches.without_score,
+        without_score=without_score,
         by_chance=by_chance(),
-        slips=tuple((slip.slip.name, Message(marked(slip))) for slip in slips),
+        slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
     )
-    if not fits:
-        return _with_nearest(explanation, matches, rankings), None
+    nearest = matches.nearest
+    if nearest is not None and not causes:
+        differing = ~matches.agreeing
+        properties = properties_of(scorer.rankings, nearest.options["k"])
+        common = in_common(properties, differing, "queries", marked(nearest))
+        disagreeing = tuple(compress(scorer.rankings.names(), differing))
+        explanation = replace(
+            explanation,
+            nearest=nearest,
+            disagreeing=disagreeing,
+            in_common=tuple(map(Message, common)),
+        )
     if answer.kind == "unknown":
         return explanation, None
-    first = fits[0]
-    if isinstance(first, FoundSlip):
+    first = causes[0]
+    if first.slip:
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=options.signature(**scorer.given)), None
 
 
 def _verdict(
-    fits: Sequence[FoundOptions | FoundSlip],
+    kind: Literal["conventions", "cause"],
+    causes: Sequence[PossibleCause],
     by_chance: Callable[[float], float],
-    evidence: Sequence[Evidence],
+    evidence: Evidence,
 ) -> Verdict:
-    """Return what fits tell, which are in the order of their changes.
+    """Return what causes tell, which are in the order of their changes.
 
     `by_chance` returns how many settings with so many changes at most would fit by chance.
     """
-    if not fits:
+    if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
         return Verdict("unknown", (), 0, by_chance(math.inf), decide)
-    fewest = fits[0].changes
+    fewest = causes[0].changes
     expected = by_chance(fewest)
     is_told = expected <= UNLIKELY
     if is_told:
-        fits = [fit for fit in fits if fit.changes == fewest]
+        causes = [cause for cause in causes if cause.changes == fewest]
     else:
         expected = by_chance(math.inf)
-    settings = len({fit.values for fit in fits})
+    settings = len({cause.values for cause in causes})
     decide = ""
-    if not is_told or settings > 1:
+    if not is_told or (kind == "cause" and settings > 1):
         decide = _what_would_decide(evidence)
-    kind: Literal["cause", "unknown"] = "cause" if is_told else "unknown"
-    return Verdict(kind, tuple(map(_cause_of, fits)), settings, expected, decide)
+    fits = tuple(map(_cause_of, causes))
+    return Verdict(kind if is_told else "unknown", fits, settings, expected, decide)
 
 
-def _with_nearest(explanation: Explanation, matches: Matches, rankings: Rankings) -> Explanation:
-    """Return an explanation with the combination that gives most of the values of queries."""
-    if matches.nearest is None or matches.agreeing is None:
-        return explanation
-    differing = ~matches.agreeing
-    properties = properties_of(rankings, matches.nearest.options["k"])
-    common = in_common(properties, differing, "queries", marked(matches.nearest))
-    names = rankings.names()
-    return replace(
-        explanation,
-        nearest=matches.nearest,
-        disagreeing=tuple(names[row] for row in np.flatnonzero(differing)),
-        in_common=tuple(map(Message, common)),
-    )
-
-
-def _cause_of(fit: FoundOptions | FoundSlip) -> Cause:
-    if isinstance(fit, FoundSlip):
-        return Cause(Message(_with_a_slip(marked(fit))), slip=fit.slip.name)
-    combination = fit.combination
+def _cause_of(cause: PossibleCause) -> Cause:
+    combination = cause.combination
+    if cause.slip:
+        return Cause(Message(_with_a_slip(marked(combination))), slip=cause.slip)
+    if not combination.changed:
+        return Cause(combination.convention)
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))
 
 
-def _what_would_decide(evidence: Sequence[Evidence]) -> str:
-    if evidence[0].by_query:
+def _what_would_decide(evidence: Evidence) -> str:
+    if evidence.by_query:
         return "More digits, or the values of more queries, would decide."
-    if len(evidence) > 1:
+    if len(evidence.scores) > 1:
         return "More digits, or the value of each query, would decide."
     return "The score at a second cutoff, more digits, or the value of each query would decide."
 
@@ -23876,7 +23456,7 @@ class TrainerMetrics:
             raise must_be("main_input", "the name of the model's main input", main_input)
         self.columns = None
         if query_ids is not None and not callable(query_ids):
-            self.columns = _loops_trainer_Columns.read(query_ids, references)
+            self.columns = _Columns.read(query_ids, references)
         elif references is not None:
             raise ValueError(
                 "references are the labels in the order of query_ids; give query_ids as a column, "
@@ -23970,7 +23550,7 @@ class TrainerMetrics:
         return _array(inputs[self.main_input])
 
 
-class _loops_trainer_Columns(NamedTuple):
+class _Columns(NamedTuple):
     """The queries and labels of an evaluation set, a row per document, in its order."""
 
     ids: pa.Array  # the query of every row
@@ -25036,7 +24616,7 @@ def _row_of_each(
     again = document[in_table[1:]] == document[in_table[:-1]]
     if again.any():
         _refuse_repeats(rows, table, in_table[1:][again], in_table[:-1][again], options)
-        in_table = in_table[_scores_spark_join_best_first(rows, table, in_table, document, options)]
+        in_table = in_table[_best_first(rows, table, in_table, document, options)]
         in_table = in_table[np.append(True, document[in_table[1:]] != document[in_table[:-1]])]
     documents = int(document[-1]) + 1 if len(document) else 0
     row_of_each = np.full(documents, -1)
@@ -25074,7 +24654,7 @@ def _repeated(rows: SparkQueries, row: int, problem: str, argument: str) -> Inpu
     return InputError(f"document {document} {problem}", argument, rows.named(row))
 
 
-def _scores_spark_join_best_first(
+def _best_first(
     rows: SparkQueries,
     table: int,
     in_table: NDArray[np.int64],
