@@ -138,12 +138,12 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     A query that is not chosen is the first of the grid; the other run is the best of this query.
     """
     standing, results = grid.standing, grid.results
-    queries = [results.queries[place] for place in grid.order]
-    query = chosen_of(address.chosen, "query", queries)
-    place = results.queries.index(query)
-    others = [run for run in grid.runs if run != standing.base]
+    place = grid.order[0]
+    if address.chosen.get("query") in results.queries:
+        place = results.queries.index(address.chosen["query"])
+    query = results.queries[place]
     other = address.chosen.get("other", "")
-    if other not in others:
+    if other == standing.base or other not in standing.scores:
         other = grid.best_other(place)
     # "nDCG" alone counts the whole list
     cutoff = None
