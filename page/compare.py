@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from .address import LONGEST, Address, Note, read_address
-from .explanation import Libraries, libraries
+from .explanation import libraries
 from .files import are_samples, contents_of
 from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, render
@@ -179,7 +179,7 @@ def _cell(value: float | str | None) -> str:
     return repr(value).removesuffix(".0")
 
 
-def strips_of(address: Address, results: Results, standing: Standing) -> list[Libraries]:
+def strips_of(address: Address, results: Results, standing: Standing) -> list[dict[str, Any]]:
     """Return the scores of runs in 28 libraries, of many rows only if they are asked for.
 
     Whose score a paper's may be takes far longer: of many rows, the base alone is searched.
@@ -201,7 +201,7 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[Li
 
 
 @lru_cache(maxsize=100)
-def _libraries_at(query: str, run: str) -> Libraries:
+def _libraries_at(query: str, run: str) -> dict[str, Any]:
     address, _ = read_address(dict(parse_qsl(query)))
     contents = contents_of(address, [run])
     data = {
