@@ -93,11 +93,10 @@ class Address(NamedTuple):
         """Return a link to the page with another word of an option, or another convention."""
         return self.link(settings=self.settings.with_word(name, word))
 
-    def go(self, place: str) -> str:
-        """Return a link to a place, with the settings; from a run, back to its comparison."""
-        if place == "compare":
-            return self.comparison
-        return Address(place=place, settings=self.settings).link()
+    @property
+    def start(self) -> str:
+        """A link to the example in Understand, with the settings."""
+        return Address(settings=self.settings).link()
 
     @property
     def comparison(self) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from .reading import text_of
 
@@ -10,17 +10,6 @@ VALUES = {"run": "score", "judgments": "relevance"}  # of a document, by the rol
 ROLES = ("query", "document", "value")
 ROWS = 3  # that are shown
 Fields = dict[str, str | None]  # columns by role; None where there is none
-
-
-class Columns(NamedTuple):
-    """The first rows of a file in which the roles of columns are not clear."""
-
-    names: list[str]
-    roles: list[str]  # of the columns; empty for none
-    rows: list[list[str]]
-    value: str  # what a value is called
-    lacks_value: bool  # whether no column is known to hold it
-    only: tuple[str, str] | None  # the column that is left, and the role that is left for it
 
 
 def read_columns(text: str) -> dict[str, Fields]:
@@ -64,16 +53,18 @@ def fields_of(text: str, file: str, role: str) -> Fields | None:
     return fields or None
 
 
-def columns_of(path: str, role: str, problem: Any) -> Columns:
-    """Return the columns of a file in which roles are not clear."""
+def columns_of(path: str, role: str, problem: Any) -> dict[str, Any]:
+    """Return what is shown of the columns of a file in which their roles are not clear."""
     names, value = list(map(str, problem.examples)), VALUES[role]
     role_of = {str(name): known.replace(value, "value") for known, name in problem.chosen.items()}
     roles = [role_of.get(name, "") for name in names]
     rows = _first_rows(path, names) or [list(map(str, problem.examples.values()))]
-    only = None
+    shown: dict[str, Any] = {"names": names, "roles": roles, "rows": rows, "value": value}
+    shown |= {"lacks_value": value in problem.roles, "only": None}
     if roles.count("") == len(problem.roles) == 1:
-        only = (names[roles.index("")], problem.roles[0].replace(value, "value"))
-    return Columns(names, roles, rows, value, value in problem.roles, only)
+        # the column that is left, and the role that is left for it
+        shown["only"] = (names[roles.index("")], problem.roles[0].replace(value, "value"))
+    return shown
 
 
 def _first_rows(path: str, names: list[str]) -> list[list[str]]:

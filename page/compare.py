@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from .address import LONGEST, Address, Note, read_address
-from .explanation import Libraries, libraries
+from .explanation import libraries
 from .files import are_samples, contents_of
 from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, render
@@ -138,12 +138,12 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     A query that is not chosen is the first of the grid; the other run is the best of this query.
     """
     standing, results = grid.standing, grid.results
-    queries = [results.queries[place] for place in grid.order]
-    query = chosen_of(address.chosen, "query", queries)
-    place = results.queries.index(query)
-    others = [run for run in grid.runs if run != standing.base]
+    place = grid.order[0]
+    if address.chosen.get("query") in results.queries:
+        place = results.queries.index(address.chosen["query"])
+    query = results.queries[place]
     other = address.chosen.get("other", "")
-    if other not in others:
+    if other == standing.base or other not in standing.scores:
         other = grid.best_other(place)
     # "nDCG" alone counts the whole list
     cutoff = None
@@ -179,7 +179,7 @@ def _cell(value: float | str | None) -> str:
     return repr(value).removesuffix(".0")
 
 
-def strips_of(address: Address, results: Results, standing: Standing) -> list[Libraries]:
+def strips_of(address: Address, results: Results, standing: Standing) -> list[dict[str, Any]]:
     """Return the scores of runs in 28 libraries, of many rows only if they are asked for.
 
     Whose score a paper's may be takes far longer: of many rows, the base alone is searched.
@@ -201,7 +201,7 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[Li
 
 
 @lru_cache(maxsize=100)
-def _libraries_at(query: str, run: str) -> Libraries:
+def _libraries_at(query: str, run: str) -> dict[str, Any]:
     address, _ = read_address(dict(parse_qsl(query)))
     contents = contents_of(address, [run])
     data = {

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from .html import is_number
 from .metric import Options, ndcg, tables
 from .paste import DECIMAL_COMMA
-from .picture import Strip, strip_of
+from .picture import strip_of
 from .settings import (
     NO_WORDS,
     OTHERS,
@@ -20,46 +20,28 @@ from .settings import (
     option_of,
 )
 
+Sides = Mapping[str, Any]  # arguments of `explain`: predictions, references, ...
 WITHOUT_DIGITS = re.compile(r"\s*([01])\.?\s*(@.*)?")
 # above 1, but rather a DCG than a percentage
 NO_SIGN = re.compile(r"\s*([2-9]|10|[1-9]\.\d+)\s*")
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 
 
-class Answer(NamedTuple):
-    """Whose a score may be: in one sentence, and what it rests on."""
-
-    headline: str
-    details: tuple[str, ...] = ()
-    is_fault: bool = False
-
-
-class Libraries(NamedTuple):
-    """The scores of some data under the convention of every library."""
-
-    name: str  # of the data; empty for one ranking
-    measure: str
-    strip: Strip
-    got: str = ""  # the paper's score; empty if there is none
-    place: float = 0.0  # of the paper's score on the strip
-    answer: Answer | None = None
-
-
 def libraries(
-    name: str, sides: Mapping[str, Any], got: str, settings: Settings, names: Words = NO_WORDS
-) -> Libraries:
+    name: str, sides: Sides, got: str, settings: Settings, names: Words = NO_WORDS
+) -> dict[str, Any]:
     """Return the scores of some data under every convention, and whose a paper's score is."""
-    options = settings.drawn
-    answer = None
+    answer, score = None, None
     try:
-        explanation = explanation_of(sides, score_of(got), options)
+        explanation = explanation_of(sides, score_of(got), settings.drawn)
+        score = explanation.got
     except ValueError as problem:
-        answer = Answer(in_words(problem, names), is_fault=True)
-        explanation = explanation_of(sides, None, options)
+        answer = {"headline": in_words(problem, names), "is_fault": True}
+        explanation = explanation_of(sides, None, settings.drawn)
     strip = strip_of(explanation.scores)
-    score = explanation.got
+    data = {"name": name, "measure": explanation.measure, "strip": strip, "answer": answer}
     if score is None:
-        return Libraries(name, explanation.measure, strip, answer=answer)
+        return {**data, "got": ""}
     shown = f"{score}"
     # not in percent or among several
     if is_number(got) and float(got) == score:
@@ -68,21 +50,21 @@ def libraries(
         subject = got + explanation.subject.removeprefix(explanation.reported)
         explanation = replace(explanation, reported=got, subject=subject)
     answer = answer_of(explanation, got, names)
-    return Libraries(name, explanation.measure, strip, shown, strip.axis.place(score), answer)
+    return {**data, "got": shown, "place": strip.axis.place(score), "answer": answer}
 
 
-def answer_of(explanation: Any, got: str, names: Words) -> Answer:
+def answer_of(explanation: Any, got: str, names: Words) -> dict[str, Any]:
     """Return one of three answers: these conventions; only this; or that it cannot be told."""
     if NO_SIGN.fullmatch(got) and explanation.percent:
         problem = f"{got} is above 1, the highest nDCG. If it is a percentage, write {got}%."
-        return Answer(problem, is_fault=True)
+        return {"headline": problem, "is_fault": True}
     headline, *details = [in_words(remark, names) for remark in explanation.remarks()]
     verdict = explanation.answer
     if verdict.kind == "cause":
         headline = f"No convention, but this: {headline}"
     elif verdict.kind == "unknown" and not verdict.fits:
         headline = f"It cannot be told. {headline}"
-    return Answer(headline, tuple(details))
+    return {"headline": headline, "details": details, "is_fault": False}
 
 
 def score_of(got: str) -> str | None:
@@ -103,7 +85,7 @@ def score_of(got: str) -> str | None:
     return text or None
 
 
-def explanation_of(sides: Mapping[str, Any], got: Any, options: Options) -> Any:
+def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
     """Return the explanation of a reported score, which is never read from a file of the server."""
     if isinstance(got, str) and "\n" not in got and not ALLOWED.fullmatch(got):
         several = "an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10"

@@ -19,7 +19,7 @@ from gradio.utils import get_upload_folder
 
 from .address import Address
 from .batch import read_batch
-from .columns import VALUES, Columns, columns_of, fields_of
+from .columns import VALUES, columns_of, fields_of
 from .html import sentence
 from .metric import tables
 from .paste import ids_as_run
@@ -52,7 +52,7 @@ class File(NamedTuple):
     run: str = ""  # the name of the run that it holds
     problem: str = ""
     offer: Offer | None = None
-    columns: Columns | None = None  # if it is not clear what they hold
+    columns: dict[str, Any] | None = None  # if it is not clear what they hold
 
 
 @dataclass

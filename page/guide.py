@@ -155,19 +155,9 @@ LESSONS = {
 }
 
 
-NOTHING_ASKED = Lesson("", "", "", ("", ""), "", ())
-
-
 def begun_rows(step: str) -> Sequence[Sequence[str]]:
     """Return the rows that the page begins with at a step, or without one."""
     return LESSONS[step].rows if step in LESSONS else FIRST_RANKING
-
-
-def asked(step: str, guess: str) -> Lesson:
-    """Return the step that waits for a guess."""
-    if guess:
-        return NOTHING_ASKED
-    return LESSONS.get(step, NOTHING_ASKED)
 
 
 def query_of_documents(titles: Iterable[str]) -> str:

@@ -244,8 +244,12 @@ def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
             _relevance(relevance, line, labels),
             _number(score, "score", line),
         )
-        if labels is None and options["negative_relevance"] == "raise":
-            _refuse_negative(document, line)
+        may_be_negative = labels is not None or options["negative_relevance"] != "raise"
+        read = document.relevance
+        if not may_be_negative and isinstance(read, float) and read < 0:
+            problem = f"row {line} ({document.name}): relevance {short(read)} is negative"
+            clip = tables.mark("negative_relevance", "clip")
+            raise tables.InputError(f"{problem}; {clip} counts it as 0")
         documents.append(document)
     return Ranking(_without_repeats(documents, options), options)
 
@@ -276,14 +280,6 @@ def _number(cell: str, name: str, line: int) -> float | None:
     if abs(value) > LARGEST:
         raise ValueError(f"{here} is too large to be shown")
     return value
-
-
-def _refuse_negative(document: Document, line: int) -> None:
-    relevance = document.relevance
-    if isinstance(relevance, float) and relevance < 0:
-        problem = f"row {line} ({document.name}): relevance {short(relevance)} is negative"
-        clip = tables.mark("negative_relevance", "clip")
-        raise tables.InputError(f"{problem}; {clip} counts it as 0")
 
 
 def _without_repeats(documents: Iterable[Document], options: Options) -> tuple[Document, ...]:

@@ -273,8 +273,8 @@ class Row(NamedTuple):
     run: str
     place: str
     mean: float
-    kind: str  # "base", "better", "worse" or "open"
-    interval: tuple[float, ...]  # its ends: of the mean, or of the difference around the base
+    kind: str = "base"  # or "better", "worse", "open"
+    interval: tuple[float, ...] = ()  # its ends: of the mean, or of the difference around the base
     difference: str = ""
     p: str = ""
     exact_p: str = ""
@@ -317,26 +317,22 @@ def axis_over(means: Sequence[float], ends: Sequence[float]) -> Axis:
 
 def _row(standing: Standing, run: str, place: str) -> Row:
     score, base = standing.scores[run], standing.scores[standing.base]
-    if not standing.pairs and math.isnan(score.low):
-        return Row(run, place, score.value, "base", ())
+    row = Row(run, place, score.value)
     if not standing.pairs:
-        return Row(run, place, score.value, "base", (score.low, score.high))
+        ends = [end for end in (score.low, score.high) if not math.isnan(end)]
+        return row._replace(interval=tuple(ends))
+    if run == next(iter(standing.scores)) == standing.base:
+        return row._replace(difference="best")
     if run == standing.base:
-        difference = "–"
-        if run == next(iter(standing.scores)):
-            difference = "best"
-        return Row(run, place, score.value, "base", (), difference)
+        return row._replace(difference="–")
     pair = standing.pairs[run, standing.base]
     kind = "open"
     if standing.differ(run, standing.base):
         kind = "better" if pair.difference > 0 else "worse"
-    return Row(
-        run,
-        place,
-        score.value,
-        kind,
-        (base.value + pair.low_holm, base.value + pair.high_holm),
-        signed(pair.difference),
-        p_text(pair.p_holm),
-        f"p = {pair.p_holm:.6g}",
+    return row._replace(
+        kind=kind,
+        interval=(base.value + pair.low_holm, base.value + pair.high_holm),
+        difference=signed(pair.difference),
+        p=p_text(pair.p_holm),
+        exact_p=f"p = {pair.p_holm:.6g}",
     )

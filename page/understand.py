@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .address import RANKING, Address, Note, csv_text
 from .explanation import libraries
-from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson, asked
+from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
 from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
@@ -37,9 +37,11 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     """Return the place as HTML."""
     settings, ranking = address.settings, address.ranking()
     labels = label_names(ranking.options)
-    waiting = asked(address.step, address.guess)
+    waiting = None
+    if not address.guess:
+        waiting = LESSONS.get(address.step)
     figure = figure_of(address, ranking, bool(labels))
-    if waiting.hides_score:
+    if waiting and waiting.hides_score:
         figure["shows_numbers"] = False
     score = score_of(address, ranking)
     numbers: list[tuple[Any, ...]] = []
@@ -165,8 +167,7 @@ def thread_of(address: Address, estimate: Any) -> Thread:
         back = ("Back to the comparison", address.comparison)
         return Thread(f"{address.run} on {address.chosen['query']}", OF_RUN, (back,))
     if not address.search:
-        example = ("Back to the example", Address(settings=address.settings).link())
-        return Thread("Your ranking", READERS, (example,))
+        return Thread("Your ranking", READERS, (("Back to the example", address.start),))
     if address.step:
         return thread_of_step(address)
     links = (("Next: Gain", Address(step="gain").link()),)

@@ -35,7 +35,10 @@ def standing(runs: dict[str, str], choice: dict[str, str] | None = None, k: Any 
         run: {f"q{at}": VALUES[values[at]] for at in queries} for run, values in runs.items()
     }
     found = ndcg.compare(
-        systems=systems, references={f"q{at}": {"a": 1, "b": 0} for at in queries}, k=k
+        systems=systems,
+        references={f"q{at}": {"a": 1, "b": 0} for at in queries},
+        k=k,
+        score_order="descending",
     )
     return Standing.of(found.scores, found.pairs, choice or {})
 
