@@ -27,10 +27,9 @@ def test_elasticsearch(
 
     The file is in its modules/rank-eval/src/test/java/org/elasticsearch/index/rankeval.
     """
-    references = [{str(document): rating for document, rating in judged.items()}]
-    found = ndcg.compute(
-        predictions=[list(retrieved)], references=references, k=10, convention="elasticsearch"
-    )
+    run = [[f"d{document}" for document in retrieved]]
+    qrels = [{f"d{document}": rating for document, rating in judged.items()}]
+    found = ndcg.compute(predictions=run, references=qrels, k=10, convention="elasticsearch")
     assert found == {"nDCG@10": pytest.approx(expected, abs=1e-5)}
 
 

@@ -180,6 +180,38 @@ ROWS: dict[str, Row] = {
         references=[[1, 0]],
         engine="sklearn",
     ),
+    "sklearn: a document not judged": refused(
+        compute,
+        "references",
+        "query 0, position 1",
+        predictions=[[1, 2]],
+        references=[[1, None]],
+        engine="sklearn",
+    ),
+    "sklearn: nan as a score": refused(
+        compute,
+        "predictions",
+        "query 0, position 1",
+        predictions=[[1, math.nan]],
+        references=[[1, 0]],
+        engine="sklearn",
+    ),
+    "sklearn: a negative relevance": refused(
+        compute,
+        "references",
+        "query 1, position 1",
+        **TWO | {"references": [[1, 0], [0, -1]]},
+        engine="sklearn",
+    ),
+    "sklearn: other numbers of queries": refused(
+        compute, "predictions", predictions=[[1, 2]], references=[[1, 0]] * 2, engine="sklearn"
+    ),
+    "sklearn: a weight of text": refused(
+        compute, "sample_weight", "query 0", **TWO, sample_weight=["1", 1], engine="sklearn"
+    ),
+    "sklearn: a weight of 0 for every query": refused(
+        compute, "sample_weight", **TWO, sample_weight=[0, 0], engine="sklearn"
+    ),
     "sklearn: one document": refused(
         compute, "engine", predictions=[[1]], references=[[1]], engine="sklearn"
     ),

@@ -57,3 +57,5 @@ def write_snapshot() -> None:
 
 if __name__ == "__main__":
     write_snapshot()
+    if "conftest" in sys.modules:  # which starts Spark
+        sys.modules["conftest"].pytest_sessionfinish()

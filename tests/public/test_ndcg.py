@@ -12,9 +12,7 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, METRIC, NOTHING_IN_COMMON, ROOT, MetricFactory
-from refusals import refusal
 from sklearn.metrics import ndcg_score
-from test_options import TWO
 
 EXAMPLE: dict[str, Any] = {
     "predictions": [[0.1, 0.2, 0.3, 4, 70]],
@@ -117,42 +115,6 @@ def test_the_engine_sklearn_leaves_the_scoring_to_sklearn(
     assert ndcg.compute(**truths, engine="sklearn") == {"nDCG": 1.0}
     with pytest.raises(AssertionError, match="NumPy"):
         ndcg.compute(**EXAMPLE, engine="numpy")
-
-
-FIRST = "query 0, position 1"
-
-
-@pytest.mark.parametrize(
-    ("inputs", "named"),
-    [
-        ({"predictions": [[1, 2], [1]], "references": [[1, 0], [1]]}, ["engine"]),
-        ({"predictions": [[1, None]], "references": [[1, 0]]}, ["predictions", FIRST]),
-        ({"predictions": [[1, 2]], "references": [[1, None]]}, ["references", FIRST]),
-        (
-            {"predictions": np.ma.MaskedArray([[1, 2]], [[0, 1]]), "references": [[1, 0]]},
-            ["predictions", FIRST],
-        ),
-        ({"predictions": [[1]], "references": [[1]]}, ["engine"]),
-        ({"predictions": [[1, math.nan]], "references": [[1, 0]]}, ["predictions", FIRST]),
-        (
-            {"predictions": [[1, 2]] * 2, "references": [[1, 0], [0, -1]]},
-            ["references", "query 1, position 1"],
-        ),
-        ({"predictions": [[1, 2]], "references": [[1, 0]] * 2}, ["predictions"]),
-        ({"predictions": [], "references": []}, ["predictions and references"]),
-        ({"predictions": [[3, 2, 1]], "references": [[1e308] * 3]}, ["engine"]),
-        *(
-            ({**TWO, "sample_weight": weights}, ["sample_weight"])
-            for weights in ([-1, 2], [0, 0], ["1", 1], [1])
-        ),
-    ],
-    ids=str,
-)
-def test_the_engine_sklearn_names_the_argument_at_fault(
-    ndcg: evaluate.Metric, inputs: Any, named: list[str]
-) -> None:
-    with refusal(*named):
-        ndcg.compute(**inputs, engine="sklearn")
 
 
 # --- The result -----------------------------------------------------------------------------------

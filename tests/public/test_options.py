@@ -97,6 +97,11 @@ def test_a_value_of_any_size_is_rejected_in_few_words(
         ndcg.signature(**{name: value})
 
 
+def test_an_option_that_the_metric_lacks_is_named(ndcg: evaluate.Metric) -> None:
+    with refusal("compute has no option by"):
+        ndcg.compute(**TWO, by=[1, 2])
+
+
 EVALUATED: dict[str, Any] = {"queries": {}, "corpus": {}, "relevant_docs": {}, "k": None}
 # each method and the arguments that it needs
 METHODS: dict[str, dict[str, Any]] = {

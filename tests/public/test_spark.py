@@ -277,16 +277,16 @@ def test_an_empty_array_is_a_query_without_documents(ndcg: evaluate.Metric, miss
     assert ndcg.compute(**frames, missing=missing) == pytest.approx(expected, **EXACT)
 
 
-@pytest.mark.parametrize("side", ["predictions", "references"])
 @pytest.mark.parametrize(
-    ("row", "place"),
+    ("side", "row", "place"),
     [
-        ((2, None), "query 2 is null;"),
-        ((1, [12]), "query 1 is in two rows;"),
-        ((1, []), "query 1 is in two rows;"),
-        ((2, [None]), "query 2: a row has no document id;"),
-        ((None, [10]), "a row has no query id;"),
-        ((None, []), "a row has no query id;"),
+        ("predictions", (2, None), "query 2 is null;"),
+        ("references", (2, None), "query 2 is null;"),
+        ("predictions", (1, [12]), "query 1 is in two rows;"),
+        ("references", (1, []), "query 1 is in two rows;"),
+        ("predictions", (2, [None]), "query 2: a row has no document id;"),
+        ("references", (None, [10]), "a row has no query id;"),
+        ("predictions", (None, []), "a row has no query id;"),
     ],
     ids=str,
 )

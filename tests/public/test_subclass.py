@@ -8,6 +8,7 @@ import evaluate
 import numpy as np
 import pytest
 from conftest import BUNDLE, METRIC
+from refusals import refusal
 from sklearn.metrics import ndcg_score
 
 SCORES = [[0.9, 0.4, 0.4], [0.1, 0.7, 0.2], [0.5, 0.6, 0.3]]
@@ -100,7 +101,7 @@ def test_a_subclass_may_replace_the_measure_and_take_options_of_its_own(tmp_path
     assert metric.compute(predictions=SCORES, references=LABELS, k=2, least=2) == {"top@2": 2 / 3}
     metric.add_batch(predictions=SCORES, references=LABELS)
     assert metric.compute(k=2, least=2) == {"top@2": 2 / 3}
-    with pytest.raises(TypeError, match="lest"):
+    with refusal("compute has no option lest"):
         metric.compute(predictions=SCORES, references=LABELS, lest=2)
 
 
@@ -125,7 +126,7 @@ def test_a_subclass_gets_predictions_and_references_by_name(tmp_path: Path, batc
             "first": LABELS[0],
             **options,
         }
-        with pytest.raises(TypeError, match="options"):
+        with refusal("compute has no option options"):
             metric.compute(**inputs, options=1)
 
 
