@@ -348,7 +348,7 @@ def test_a_function_that_orders_documents_by_a_set_is_told_so(seed: int) -> None
 @pytest.mark.parametrize(
     ("name", "seed"),
     [
-        ("hit rate", 7),
+        slow("hit rate", 7),
         slow("raises below 2k", 1),
         slow("raises below 2k", 4),
         slow("reciprocal rank", 9),
