@@ -457,7 +457,7 @@ def test_labels_may_be_rounded_to_the_type_of_a_model(
     metrics = ndcg.trainer_metrics(k=1, query_ids=["a"] * len(labels), references=labels)
     rounded = torch.tensor(labels, dtype=torch.float64 if dtype == "float64" else torch.float32)
     assert metrics(
-        evaluation(np.arange(len(labels)) + 0.5, rounded.to(getattr(torch, dtype)))
+        evaluation(0.5 - np.arange(len(labels)), rounded.to(getattr(torch, dtype)))
     ).keys() == {"nDCG@1"}
 
 
