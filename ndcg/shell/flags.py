@@ -27,15 +27,15 @@ examples:
   ndcg gate qrels.txt main.txt branch.txt -m nDCG@10             exit status 1 if it got worse
   ndcg audit qrels.txt bm25.txt -k 10                            ties, unjudged, missing queries
   ndcg explain qrels.txt bm25.txt -k 10 --got 0.5921             which convention gives this score
-  ndcg check my_metrics.py:ndcg_at -k 10                         what your own function computes
+  ndcg check my_metrics.py:ndcg_at -k 10                         what your function computes
 
-Each command has its own --help. Exit status: 0 success, 1 a regression or a slip, 2 bad input,
+Every command has a --help. Exit status: 0 success, 1 a regression or a slip, 2 bad input,
 130 interrupted.
 """
 COMMAND_HELP = {
     "preview": (
         "what is read of the files, without scoring it",
-        "Print what is read: for each file its format, the field of queries, documents and values, "
+        "Print what is read: of a file its format, the field of queries, documents and values, "
         "and the\nnumbers of queries and documents; how many retrieved documents are judged; and "
         "the first query.\nThe options are those of ndcg score: in its commands, put preview in "
         "place of score.",
@@ -48,7 +48,7 @@ examples:
     ),
     "score": (
         "means of runs with intervals, or the values of all queries",
-        "Print the mean of each measure for one run or several, with its confidence interval.",
+        "Print the mean of every measure for one run or several, with its confidence interval.",
         """\
 examples:
   ndcg score qrels.txt bm25.txt -m nDCG@10,nDCG@100,DCG@5
@@ -57,13 +57,13 @@ examples:
   ndcg score qrels.txt bm25.txt -k 10 --worst 20                 what the 20 lowest queries miss
   ndcg score qrels.txt bm25.txt -k 10 -o json > baseline.json    to compare with by ndcg gate
   ndcg score ratings.parquet scores.csv -k 10 --query user_id --document item_id --relevance stars
-  ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also each language separately
+  ndcg score qrels.txt bm25.txt -k 10 --by languages.csv         also every language separately
   zcat run.gz | ndcg score qrels.txt -
 """,
     ),
     "compare": (
         "differences of runs from a baseline, with tests",
-        "Print how each run differs from the baseline on the same queries: the difference of the "
+        "Print how every run differs from the baseline on the same queries: the difference of the "
         "means, its\ninterval, p of a paired randomization test with Holm's correction, and the "
         "queries that lost and that\ngained most.",
         """\
@@ -84,7 +84,7 @@ examples:
         "Exit with status 1 only if the mean of a measure drops by more than --max-drop and a "
         "one-sided paired\nrandomization test finds the drop significant at --alpha (with several "
         "measures, after Holm's\ncorrection); with --any-drop, whenever it drops by more than "
-        "--max-drop. The output says whether each\ndrop is significant, and whether enough queries "
+        "--max-drop. The output says whether a\ndrop is significant, and whether enough queries "
         "differ to prove it. With --at-least, also whenever a mean\nis below a threshold, which "
         "needs no BASELINE. If the run is empty, has no query in common with the qrels,\nor is "
         "missing queries that the baseline ranks, the status is 2, never a pass.",
@@ -127,7 +127,7 @@ examples:
 """,
     ),
     "check": (
-        "what your own nDCG function computes",
+        "what your nDCG function computes",
         "Call a Python function with small random rankings, and print which library's nDCG it "
         "computes, or which\nknown slip it has, with the smallest ranking on which it differs and "
         "both sums. FUNCTION is FILE.py:NAME\nor package.module:NAME; NAME may also be a method, "
@@ -218,7 +218,7 @@ ARGUMENTS = {
             "got",
             EXPLAIN,
             "the score to look for; give all of its digits: they decide how close a match must be; "
-            "or several scores, as 0.31@5,0.283@10; or a file with the value of each query, such "
+            "or several scores, as 0.31@5,0.283@10; or a file with the value of every query, such "
             "as the output of trec_eval -q or ndcg score -q",
         ),
         Argument("between", EXPLAIN, "two conventions: explain the difference between them"),
@@ -305,7 +305,7 @@ ARGUMENTS = {
     SCORING: [
         Argument("k", EXPLAIN, "the cutoff: how many ranks count", "all"),
         Argument("measures", EXPLAIN, "the nDCG of the score, such as nDCG@10; the same as -k 10"),
-        _of_python("measures", MEANS, ", each also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
+        _of_python("measures", MEANS, ", also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
         _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
@@ -339,7 +339,7 @@ ARGUMENTS = {
             ALL,
             "documents to remove from rankings and ideals: a file of queries and documents",
         ),
-        _of_python("exclude_from", ALL, " (with run, those that are judged stay in the ideals)"),
+        _of_python("exclude_from", ALL, " (with run, judged ones stay in the ideals)"),
     ],
     "columns and fields of CSV, TSV, JSON, Parquet and Arrow": [
         Argument(
@@ -375,7 +375,7 @@ ARGUMENTS = {
         Argument(
             "worst",
             COMPARE,
-            "how many of the queries that lost most, and of those that gained most, to print, or "
+            "how many of the queries that lost most, and as many that gained most, to print, or "
             "all; with -o tsv and -o jsonl, print these queries in place of the pairs (default: 5)",
         ),
         Argument(
@@ -388,7 +388,7 @@ ARGUMENTS = {
         Argument(
             "pairs",
             COMPARE,
-            "compare each run with the baseline, or every two runs",
+            "compare every run with the baseline, or every two runs",
             "baseline",
             PAIRS,
         ),
@@ -577,7 +577,7 @@ def _group(command: argparse.ArgumentParser, heading: str) -> Any:
         return command
     about = None
     if heading == SCORING and command.prog == "ndcg preview":
-        about = "as in ndcg score; those that do not say what is read change nothing here"
+        about = "as in ndcg score; the ones that do not say what is read change nothing here"
     elif heading == OUTPUT and command.prog == "ndcg preview":
         about = "as in ndcg score; only -o and --signature change the output"
     elif heading == SCORING and command.prog != "ndcg explain":

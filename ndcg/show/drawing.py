@@ -59,6 +59,7 @@ def figure_of(
         figsize = (columns * width, rows * height)
     if not _is_size(figsize):
         raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
+    # Without pyplot, which would open a window and keep the figure.
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:

@@ -58,6 +58,7 @@ class Readable:
         parts = []
         for table in self.tables():
             lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in table]
+            # Names are on the left, figures on the right.
             lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
             parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
