@@ -365,7 +365,7 @@ class NDCG(Batches, evaluate.Metric):
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
             self._check_same("exclude_from", options.exclude_from)
-        is_ascending = (self._score_order() or options.score_order) == "ascending"
+        is_ascending = (self._state.traits.score_order or options.score_order) == "ascending"
         read = partial(self._read, inputs, options) if given else None
 
         def score_columns(columns: Inputs) -> Result:

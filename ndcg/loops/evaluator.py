@@ -295,6 +295,10 @@ def sentence_transformers_evaluator(
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
+    if isinstance(score_function, str):
+        from sentence_transformers import SimilarityFunction
+
+        score_function = SimilarityFunction.to_similarity_fn(score_function)
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
         queries={query: queries[query] for query in searched},
@@ -308,7 +312,7 @@ def sentence_transformers_evaluator(
         document_options={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
         embedding_options={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=_similarity(score_function),
+        score_function=score_function,
     )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
@@ -358,16 +362,6 @@ def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
     for argument, size in sizes.items():
         if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
             raise must_be(argument, "a positive integer", size)
-
-
-def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:
-    """Return the function that sentence-transformers has under a name; other values unchanged."""
-    if not isinstance(score_function, str):
-        return score_function
-    from sentence_transformers import SimilarityFunction
-
-    function: ScoreFunction = SimilarityFunction.to_similarity_fn(score_function)
-    return function
 
 
 def _candidates(

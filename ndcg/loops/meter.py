@@ -18,7 +18,7 @@ from ..inputs.reading import Inputs
 from ..inputs.sources import is_sparse, settled
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..measure.ties import Array, Mask
+from ..measure.ties import Array
 from ..scores.devices import measure_on_device
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, Values, check_rows, measure_inputs
@@ -242,7 +242,12 @@ def _without_padding(
 ) -> tuple[Array, Array, Any]:
     """Return scores, labels and ids, with padding masked, or with ids removed."""
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
-    is_document = _checked_mask(mask)
+    if np.ma.is_masked(mask):
+        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
+    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+        allowed = "must be True or 1 for a document, False or 0 for padding"
+        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
+    is_document = mask.astype(bool)
     if query_ids is None:
         scores = np.ma.array(scores, mask=~is_document)
         labels = np.ma.array(labels, mask=~is_document)
@@ -268,16 +273,6 @@ def _of_one_shape(**sides: Any) -> list[Array]:
         shapes = f"a mask of {mask.shape}, scores of {scores.shape} and labels of {labels.shape}"
         raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
     return arrays
-
-
-def _checked_mask(mask: Array) -> Mask:
-    """Return a mask of True, False, 1 and 0 as bools."""
-    if np.ma.is_masked(mask):
-        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
-    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        allowed = "must be True or 1 for a document, False or 0 for padding"
-        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
-    return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:

@@ -221,7 +221,7 @@ OPTIONS: dict[str, Option] = {
         "the implementation",
         {
             "numpy": "this metric",
-            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options",
+            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has fewer options",
         },
         default="numpy",
     ),

@@ -197,11 +197,10 @@ def to_label(values: Iterable[Any]) -> str:
     for value in values:
         if not isinstance(value, str):
             continue
-        label = label_of(value)
-        if value.strip().lower() in FLAGS:
-            label = value.strip()  # with gains, "TRUE" is the label True
-        if isinstance(label, str) and label:
-            distinct[label] = None
+        text = value.strip()
+        # With gains, "TRUE" is the label True.
+        if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
+            distinct[text] = None
         if len(distinct) > MOST_SHOWN:
             break  # there may be millions of values
     if not distinct:

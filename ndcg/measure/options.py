@@ -308,9 +308,11 @@ def _checked_option(name: str, value: Any) -> Any:
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
-    if option.is_flag:
-        return _flag(name, value)
-    return choice(name, value, tuple(option.words))
+    if not option.is_flag:
+        return choice(name, value, tuple(option.words))
+    if not isinstance(value, (bool, np.bool_)):
+        raise must_be(name, "True or False", value)
+    return bool(value)
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
@@ -536,12 +538,6 @@ def _measure(name: Any) -> str:
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise must_be(name, "True or False", value)
-    return bool(value)
-
-
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise must_be("log_base", "a positive number other than 1", value)
@@ -606,11 +602,11 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         compared = label_of(label)
         if compared in gains:
             # Such as 1 and "1".
-            problem = f"the label {shown(label)} is there twice; give each label once"
+            problem = f"the label {shown(label)} is there twice; give it once"
             raise InputError(problem, "gain")
         gains[compared] = float(gain)
     if not gains:
-        raise InputError(f"{mark('gain')} is empty; give the gain of each label")
+        raise InputError(f"{mark('gain')} is empty; give the gains of labels")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
     has_text = any(isinstance(label, str) for label in given)

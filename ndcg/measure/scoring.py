@@ -266,7 +266,12 @@ def _measure_block(
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             cutoffs = [k or ranks for k in definition.cutoffs]
             sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
-        _refuse_overflow(block, sums)
+        for name, values in sums.items():
+            are_finite = np.isfinite(values).all(axis=0)
+            if not are_finite.all():
+                query = block.query(int(np.argmin(are_finite)))
+                problem = f"{name} overflows; scale the gains"
+                raise InvalidRankingError("relevance", query, None, problem)
         if "nDCG" in definition.measures:
             empty: Any = definition.zero_division
             if isinstance(empty, str):
@@ -503,14 +508,6 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
     raise block.invalid("relevance", invalid, problem)
 
 
-def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    for name, values in sums.items():
-        if not np.isfinite(values).all():
-            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            problem = f"{name} overflows; scale the gains"
-            raise InvalidRankingError("relevance", query, None, problem)
-
-
 def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for unjudged ones and padding, and the lowest gain.
 
@@ -592,7 +589,7 @@ def _answer(option: str, places: str, function: Callable[[Array], Any], values: 
         unread = f"a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
         raise ValueError(f"{problem}: it returned {unread}") from error
     if np.ma.is_masked(answer):
-        raise ValueError(f"{problem}: some of those it returned are masked")
+        raise ValueError(f"{problem}: some of them are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
         returned = f"{numbers.dtype} of shape {numbers.shape}"
         raise ValueError(f"{problem}: for shape {values.shape} it returned {returned}")

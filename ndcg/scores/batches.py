@@ -157,10 +157,6 @@ class Batches:
     def _holds_batches(self) -> bool:
         return self._state.store is not None
 
-    def _score_order(self) -> str:
-        """Return the order of scores in the batches; empty if there are none."""
-        return self._state.traits.score_order
-
     def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
         """Return queries as a batch, if they can be added to the batches before."""
         self._check_same("score_order", traits.score_order)
@@ -187,9 +183,15 @@ class Batches:
         Python may run a signal handler at any call, including the one that releases the lock. If
         the caller does not get the result, the metric still has the batches that it came from.
         """
+        if self._holds_batches() and self._state.pid != os.getpid():
+            problem = f"this metric holds batches that process {self._state.pid} has added"
+            hint = "compute them there, and reload the metric in each process"
+            raise RuntimeError(f"{problem}; {hint}")
+        if self._lock.locked():
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
         before = None
         try:
-            with self._lock_or_refuse():
+            with self._lock:
                 if self._state.pid != os.getpid():
                     self._state = self._state._replace(pid=os.getpid(), tokens=())
                 after, result = step()
@@ -199,16 +201,6 @@ class Batches:
                 self._state = before
             raise
         return result
-
-    def _lock_or_refuse(self) -> threading.Lock:
-        """Return the lock of this metric, unless another thread or process uses it."""
-        if self._holds_batches() and self._state.pid != os.getpid():
-            problem = f"this metric holds batches that process {self._state.pid} has added"
-            hint = "compute them there, and reload the metric in each process"
-            raise RuntimeError(f"{problem}; {hint}")
-        if self._lock.locked():
-            raise RuntimeError("this metric is in use by another thread; load one for each thread")
-        return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
         def step() -> tuple[BatchState, None]:

@@ -117,7 +117,13 @@ class OneQuery(NamedTuple):
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
-    gain = _gains(relevance, judged, options)
+    # The gain of a document is the CG of a query with this document alone.
+    count = len(score)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
+    measured = measure_queries(
+        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
+    )
+    (gain,) = measured["CG"]
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
@@ -154,16 +160,6 @@ def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Op
     sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
     shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
     return np.asarray(shared / (last - first))
-
-
-def _gains(relevance: Array, judged: Mask, options: Options) -> Floats:
-    """Return the gain of every document, as the CG of a query with this document alone."""
-    gains = {name: options.scoring[name] for name in OF_GAINS}
-    count = len(relevance)
-    measured = measure_queries(
-        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
-    )
-    return np.asarray(measured["CG"][0])
 
 
 def _ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:

@@ -16,11 +16,14 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries by result, or a list with the value of every query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    if options.measures == ("IDCG",) and inputs.predictions is None:
-        # Only the ideal is measured, which needs no run.
-        if inputs.references is not None:
-            inputs = _without_run(inputs, options)
-            options = replace(options, missing="empty")
+    needs_run = options.measures != ("IDCG",)
+    if not needs_run and inputs.predictions is None and inputs.references is not None:
+        if options.ideal in ("retrieved", "truncated"):
+            problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
+            raise InputError(f"{mark('predictions')} {problem}")
+        inputs = from_files(inputs, **options.sides)
+        inputs = without_run(inputs, options.score_order, options.labels)
+        options = replace(options, missing="empty")
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     queries = len(next(iter(values.values())))
@@ -28,12 +31,3 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     if options.use_aggregator:
         return {name: mean(name, by_query, weight) for name, by_query in values.items()}
     return {name: by_query.tolist() for name, by_query in values.items()}
-
-
-def _without_run(inputs: Inputs, options: Options) -> Inputs:
-    """Return inputs of references alone, of which the ideal is measured."""
-    if options.ideal in ("retrieved", "truncated"):
-        problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
-        raise InputError(f"{mark('predictions')} {problem}")
-    inputs = from_files(inputs, **options.sides)
-    return without_run(inputs, options.score_order, options.labels)

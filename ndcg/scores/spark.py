@@ -304,7 +304,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
 
     sides, nulls = [columns["prediction"], columns["reference"]], []
     if "missing" in table.column_names:
-        nulls = _nulls_of_documents(*sides)
+        nulls = np.unique(is_null(sides[0]) + 2 * is_null(sides[1])).tolist()
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)
@@ -349,12 +349,6 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
         for bit, name in enumerate(lists):
             lists[name] = pc.if_else(pa.array(missing & (1 << bit) == 0), lists[name], None)
     return SparkQueries(columns["query"], offsets, lists)
-
-
-def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    lacks = is_null(prediction) + 2 * is_null(reference)
-    distinct: list[int] = np.unique(lacks).tolist()
-    return distinct
 
 
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:

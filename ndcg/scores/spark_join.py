@@ -80,7 +80,11 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     origin = queries.origin
     in_qrels = queries.have(origin & IN_QRELS > 0)
     answered = queries.have((origin & IN_RUN > 0) & (origin & IS_EMPTY_ARRAY > 0))
-    rows = queries.take(_in_order_of_ids(queries))
+    # The rows that are documents, in ascending order of query and document id.
+    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
+    sort_keys = [("query", "ascending"), ("document", "ascending")]
+    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
+    rows = queries.take(order[origin[order] & IS_EMPTY_ARRAY == 0])
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
@@ -137,14 +141,6 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
         if again.any():
             name = queries.named(int(rows[int(again.argmax())]))
             raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
-
-
-def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
-    """Return the rows that are documents, in ascending order of query and document id."""
-    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
-    sort_keys = [("query", "ascending"), ("document", "ascending")]
-    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
-    return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
 def _row_of_each(

@@ -84,12 +84,11 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
         if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
             both = f"{types[0]} in the predictions and {types[1]} in the references"
             raise ValueError(f"{name}_ids are {both}; cast one")
+    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
     if "exclude" in sides:
         exclude = sides["exclude"]
         _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
-    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
-    if "exclude" in sides:
-        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
+        rows = rows.unionByName(exclude.rows(IN_EXCLUDE), allowMissingColumns=True)
     return _lists_by_query(rows)
 
 
@@ -245,11 +244,10 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_unknown_columns(frame, given)
     types = {name: _type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
+    form = "array<{}>" if nested else "{}"
     readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
     for name, readable_types in readable.items():
-        is_array = types[name].startswith("array<")
-        item_type = types[name].removeprefix("array<").removesuffix(">")
-        if item_type in readable_types and is_array == nested:
+        if types[name] in map(form.format, readable_types):
             continue
         hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
         if types[name].startswith("array<struct<"):
@@ -258,11 +256,10 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         column = f"column {shown(given[name])} is of type {types[name]}"
         problem = f"{column}, prediction of {types['prediction']}"
         raise ValueError(f"{name}: {problem}; {hint}")
-    if "sample_weight" in given:
-        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
-    for name in ("query", "document"):
+    checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
+    for name, check in checks.items():
         if name in given:
-            _check_ids(name, given[name], types[name])
+            check(name, given[name], types[name])
     return nested
 
 

@@ -67,7 +67,7 @@ def _module(name: str, is_file: bool) -> Any:
         sys.path.insert(0, "")  # find modules in the current folder, like python -m
         return importlib.import_module(name)
     except OSError:
-        raise
+        raise  # the file cannot be read, which is no fault of its code
     except SystemExit as error:
         hint = 'put its calls under if __name__ == "__main__":'
         raise ValueError(f"{name} exits when it is imported; {hint}") from error

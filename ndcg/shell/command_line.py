@@ -70,6 +70,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except ArgumentsError as error:
         _say(str(error))
         return BAD_INPUT
+    # A console may lack characters of the output, which must not end the command.
     codecs.register_error("plain", _plain_characters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

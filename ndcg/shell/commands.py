@@ -54,7 +54,13 @@ AUDITED = ("value", "queries", "random_order", "worst", "best", "tied", "ranked"
 def answer(args: Namespace) -> Listing:
     """Run a command and return its output."""
     prints_signature = getattr(args, "signature", False)
-    _refuse_output(args, prints_signature)
+    is_junit = args.output == "junit"
+    if is_junit and args.command != "gate":
+        raise ValueError("only ndcg gate writes -o junit; choose another format")
+    if prints_signature and is_junit:
+        raise ValueError("--signature has no test cases for -o junit; choose another format")
+    if prints_signature and getattr(args, "reports", False):
+        raise ValueError("--signature prints the signature of options; saved reports have theirs")
     try:
         whole("places", getattr(args, "places", 4), 0, PLACES)
         if prints_signature:
@@ -65,16 +71,6 @@ def answer(args: Namespace) -> Listing:
         return replace(listing, sentences=sentences)
     except ValueError as error:
         raise ValueError(worded(error, in_shell)) from None
-
-
-def _refuse_output(args: Namespace, prints_signature: bool) -> None:
-    is_junit = args.output == "junit"
-    if is_junit and args.command != "gate":
-        raise ValueError("only ndcg gate writes -o junit; choose another format")
-    if prints_signature and is_junit:
-        raise ValueError("--signature has no test cases for -o junit; choose another format")
-    if prints_signature and getattr(args, "reports", False):
-        raise ValueError("--signature prints the signature of options; saved reports have theirs")
 
 
 def in_shell(said: str, name: str, *values: Any) -> str:
@@ -96,6 +92,7 @@ def in_shell(said: str, name: str, *values: Any) -> str:
     if name == "paired":
         is_paired = values[0]
         return "without --unpaired" if is_paired else "--unpaired"
+    # These have the words of the shell as their last value.
     if name in ("systems", "options"):
         return str(values[-1])
     if name not in WORDS:

@@ -55,6 +55,7 @@ def _of_runs(args: Namespace) -> Comparison:
         raise ValueError(f"{problem}; give these with --reports")
     sides = Sides.read(args, [args.baseline, *args.runs])
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
+    # Without a baseline, `compare` forms every pair.
     baseline = next(iter(sides.runs)) if args.pairs == "baseline" else None
     return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
 

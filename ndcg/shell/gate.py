@@ -176,6 +176,7 @@ def _amount(value: float) -> str:
     ('0.2', '30', '0.0826', '1e-05')
     """
     text = number_text(value)
+    # Of 1.5000e+20, the zeros are no decimals.
     if "e" in text:
         return text
     if float(text) == 0:

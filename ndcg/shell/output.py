@@ -43,6 +43,7 @@ class Listing(Readable):
 
     def text(self, form: str) -> str:
         """Return the output in one of the formats of the command line."""
+        # As functions, since some forms take long, and only a gate has test cases.
         forms: dict[str, Callable[[], str]] = {
             "text": self._plain_or_rich,
             "markdown": self.to_markdown,

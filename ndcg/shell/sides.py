@@ -116,9 +116,13 @@ def _read_sides(
     columns: dict[str, Columns] = {}
     saved: dict[str, dict[str, Any]] = {}
     for name, file in files.items():
+        # A gate may compare with the saved result of an earlier run.
         may_be_saved = args.command == "gate" and file == args.baseline
+        order = getattr(args, "score_order", None)
+        if isinstance(order, dict):
+            order = order.get(name)
         try:
-            columns[name] = _columns(args, file, "run", _order(args, name))
+            columns[name] = _columns(args, file, "run", order)
         except SavedResultError as error:
             if not may_be_saved:
                 raise
@@ -134,14 +138,6 @@ def scoring(args: Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are set."""
     options = {name: getattr(args, name, None) for name in OF_COMPUTE}
     return {name: value for name, value in options.items() if value is not None}
-
-
-def _order(args: Namespace, run: str) -> str | None:
-    """Return the order of the scores of a run; None if it is not given."""
-    order = getattr(args, "score_order", None)
-    if isinstance(order, dict):
-        order = order.get(run)
-    return order
 
 
 def _columns(args: Namespace, file: str, kind: str, order: str | None = None) -> Columns:
