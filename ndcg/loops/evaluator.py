@@ -341,8 +341,7 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
         if text is None or isinstance(text, (int, float)):
-            problem = f"must be a string; got {shown(text)}"
-            raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+            raise ValueError(f"{argument}: {shown(text_id)}: must be a string; got {shown(text)}")
 
 
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:

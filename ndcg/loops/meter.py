@@ -138,8 +138,9 @@ class Meter:
             distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes could not combine their states"
-            hint = "each must call compute, and one may have died"
-            raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
+            raise RuntimeError(
+                f"{problem}; each must call compute, and one may have died ({in_short(error)})"
+            ) from error
         signatures, states = zip(*gathered, strict=True)
         distinct = dict.fromkeys(signatures)
         if len(distinct) > 1:
@@ -152,9 +153,10 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "give a list, or a function that accepts these"
-            reason = f"such a function works in one process only; {hint}"
-            raise InputError(f"{error}: {reason}") from None
+            raise InputError(
+                f"{error}: such a function works in one process only; give a list, or a function "
+                "that accepts these"
+            ) from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on their split."""
@@ -245,17 +247,19 @@ def _without_padding(
     if np.ma.is_masked(mask):
         raise ValueError("mask: must not be a masked array; give False or 0 for padding")
     if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        allowed = "must be True or 1 for a document, False or 0 for padding"
-        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
+        raise ValueError(
+            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
+        )
     is_document = mask.astype(bool)
     if query_ids is None:
         scores = np.ma.array(scores, mask=~is_document)
         labels = np.ma.array(labels, mask=~is_document)
         return scores, labels, None
     if np.shape(query_ids) != mask.shape:
-        needs = "query_ids and mask must have the same shape, with one id per document"
-        shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-        raise ValueError(f"{needs}; got {shapes}")
+        raise ValueError(
+            "query_ids and mask must have the same shape, with one id per document; got query_ids "
+            f"of {np.shape(query_ids)} and a mask of {mask.shape}"
+        )
     return scores[is_document], labels[is_document], query_ids[is_document]
 
 
@@ -310,8 +314,9 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
         flat[name] = column
     if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        needs = "predictions, references and ids are one per document"
-        raise ValueError(f"with query_ids, {needs}; got {lengths}")
+        raise ValueError(
+            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
+        )
     flat["references"] = _wide(flat["references"], ignore_index)
     return tuple(np.array(column) for column in flat.values())
 

@@ -36,9 +36,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """
     names = Options.of_method(scorer, k, options).names
     if len(names) > 1:
-        problem = f"a scorer has one result; got {', '.join(names)}"
         raise ValueError(
-            f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
+            f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
+            f"scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
         )
     try:
         from sklearn.metrics import make_scorer
@@ -54,11 +54,12 @@ def ndcg(
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
     labels, predicted = map(_as_array, (y_true, y_score))
     if groups is None and labels.ndim != 2:
-        problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
-        exception = "Only a 2-D y, with one row per query, needs no groups"
-        raise ValueError(f"{problem}; {hint}. {exception}")
+        raise ValueError(
+            f"groups are missing, so the query of each row is unknown; {hint}. Only a 2-D y, with "
+            "one row per query, needs no groups"
+        )
     if predicted.shape != labels.shape:
         shapes = f"scores of shape {predicted.shape} for labels of shape {labels.shape}"
         models = "by a ranker, a regressor or a classifier of two classes"
@@ -126,14 +127,16 @@ def _for_lightgbm(
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
-        problem = "the data has no groups, so its queries are unknown"
-        hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: {problem}; {hint}")
+        raise ValueError(
+            "lightgbm_metric: the data has no groups, so its queries are unknown; give "
+            "Dataset(group=...), or eval_group=... to LGBMRanker.fit"
+        )
     # LightGBM has lengths of groups, XGBoost, below, where they begin.
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
-        needs = "groups must be numbers of rows, one per query"
-        raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
+        raise ValueError(
+            f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}"
+        )
     _check_rows(lengths, "labels", labels)
     if weight is not None:
         _check_rows(lengths, "weights", weight)
@@ -146,8 +149,9 @@ def _for_lightgbm(
 def _check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
-        counts = f"the groups hold {rows} rows, the {name} {len(column)}"
-        raise ValueError(f"lightgbm_metric: {counts}; give all")
+        raise ValueError(
+            f"lightgbm_metric: the groups hold {rows} rows, the {name} {len(column)}; give all"
+        )
 
 
 def xgboost_metric(

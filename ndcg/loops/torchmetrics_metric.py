@@ -100,8 +100,9 @@ class NDCGMetric:
         batch = {name: column.detach().reshape(-1) for name, column in given.items()}
         if len(set(map(len, batch.values()))) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-            needs = "preds, target and indexes are one per document"
-            raise ValueError(f"with indexes, {needs}; got {lengths}")
+            raise ValueError(
+                f"with indexes, preds, target and indexes are one per document; got {lengths}"
+            )
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
         integers = 0

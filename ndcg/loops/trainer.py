@@ -125,8 +125,9 @@ class TrainerMetrics:
             return _array(inputs)
         # In batch-wise evaluations the Trainer passes all inputs.
         if self.main_input not in inputs:
-            problem = f"is not among the inputs: {', '.join(inputs)}"
-            raise ValueError(f"main_input={shown(self.main_input)} {problem}")
+            raise ValueError(
+                f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}"
+            )
         return _array(inputs[self.main_input])
 
 
@@ -157,13 +158,13 @@ class _Columns(NamedTuple):
         except InputError as error:
             if "gain" not in error.options:
                 raise
-            problem = "hold text, which no model receives"
             hint = "give the numbers of the labels, and gain by these numbers"
-            raise InputError(f"{mark('references')} {problem}; {hint}") from None
+            raise InputError(
+                f"{mark('references')} hold text, which no model receives; {hint}"
+            ) from None
         if len(codes) != len(labels):
             needs = "query_ids and references must have the same length, one row per document"
-            lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"{needs}; got {lengths}")
+            raise ValueError(f"{needs}; got query_ids {len(codes)}, references {len(labels)}")
         known = present
         if known is None:
             known = labels == labels  # nan is a missing label
@@ -172,9 +173,10 @@ class _Columns(NamedTuple):
     def ids_of(self, labels: Array) -> pa.Array:
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
-            rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
-            raise ValueError(f"{rows}; {hint}")
+            raise ValueError(
+                f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}; {hint}"
+            )
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())

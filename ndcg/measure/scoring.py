@@ -526,8 +526,7 @@ def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, 
         negative = relevance < 0
         if negative_relevance == "raise":
             hint = hint_of_negative(relevance[negative])
-            problem = "the relevance {value} is negative"
-            raise block.invalid("relevance", negative, problem, hint)
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)

@@ -75,9 +75,9 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
         for other, added in processes:
             if twice := added & ids:
                 query = readable_id(min(twice))
-                problem = f"query {query} was added by process {other} and by process {process}"
                 raise ValueError(
-                    f"{problem}; add all documents of a query in one process, one batch"
+                    f"query {query} was added by process {other} and by process {process}; add all "
+                    "documents of a query in one process, one batch"
                 )
         processes.append((process, ids))
 

@@ -184,9 +184,10 @@ class Batches:
         the caller does not get the result, the metric still has the batches that it came from.
         """
         if self._holds_batches() and self._state.pid != os.getpid():
-            problem = f"this metric holds batches that process {self._state.pid} has added"
-            hint = "compute them there, and reload the metric in each process"
-            raise RuntimeError(f"{problem}; {hint}")
+            raise RuntimeError(
+                f"this metric holds batches that process {self._state.pid} has added; compute them "
+                "there, and reload the metric in each process"
+            )
         if self._lock.locked():
             raise RuntimeError("this metric is in use by another thread; load one for each thread")
         before = None

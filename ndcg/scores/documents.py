@@ -1,4 +1,4 @@
-"""List the documents of a query with their ranks and what every adds to DCG."""
+"""List the documents of a query with their ranks and what they add to DCG."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -65,8 +65,9 @@ def documents(
     """
     parsed = Options.of_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
-        needs = "one cutoff, since a document has one discount"
-        raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
+        raise ValueError(
+            f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
+        )
     wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)

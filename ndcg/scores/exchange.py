@@ -56,7 +56,7 @@ class Exchange:
         self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
-        """Return the tables of every other process, once all have handed theirs over.
+        """Return the tables of the other processes, once all have handed theirs over.
 
         The tokens are the ones that the answer holds.
         """

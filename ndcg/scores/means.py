@@ -40,7 +40,7 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats | None:
     """Return a weight for every query, from a sequence or a mapping of their ids; None for None.
 
-    Weights are divided by a power of two, so that every is at most 1 and no sum overflows.
+    Weights are divided by a power of two, so that none exceeds 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -49,11 +49,8 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     in_order = plain_in_order("sample_weight", sample_weight)
     if not isinstance(in_order, (list, tuple)):
         in_order = np.asanyarray(in_order)
-    shape: Any
-    if isinstance(in_order, np.ndarray) and in_order.ndim != 1:
-        shape = f"shape {in_order.shape}"
-    else:
-        shape = len(in_order)
+    is_flat = getattr(in_order, "ndim", 1) == 1
+    shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
     if shape != queries:
         needs = f"must hold one weight for each of {queries} queries"
         raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")

@@ -170,8 +170,9 @@ def preview(
     """
     parsed = Options.of_method(preview, k, options, lacks=())
     if any(map(is_spark, (predictions, references, data))):
-        hint = "give its first rows, frame.limit(100).toArrow()"
-        raise InputError(f"a Spark DataFrame is not previewed; {hint}")
+        raise InputError(
+            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
+        )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0

@@ -125,9 +125,8 @@ def compute_spark_tables(
     """
     parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
-        problem = "two Spark tables take no weights"
         hint = "join them, and give data= and the names of its columns, with that of the weights"
-        raise InputError(problem, "sample_weight", hint=hint)
+        raise InputError("two Spark tables take no weights", "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
     tables = {"predictions": predictions, "references": references}
     if exclude is not None:
@@ -160,8 +159,9 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     # Sums of partitions are brought to the scale of the largest weight, so that none overflows.
     scale = max(row.scale for row in rows)
     if not scale:
-        problem = "is 0 for every query; give at least one query a weight"
-        raise InputError(f"{mark('sample_weight')} {problem}")
+        raise InputError(
+            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
+        )
     results = {}
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
@@ -361,10 +361,11 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     differs = predicted != referred
     if differs.any():
         query = int(np.argmax(differs))
-        counts = f"{predicted[query]} predictions and {referred[query]} references"
-        nulls = "null for the score of one not retrieved or the relevance of one not judged"
-        hint = f"give both for every document, {nulls}"
-        raise ValueError(f"{place(query)}: {counts}; {hint}")
+        raise ValueError(
+            f"{place(query)}: {predicted[query]} predictions and {referred[query]} references; "
+            "give both for every document, null for the score of one not retrieved or the "
+            "relevance of one not judged"
+        )
 
 
 def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:

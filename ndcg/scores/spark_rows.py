@@ -254,8 +254,7 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
             tables = "predictions=run, references=qrels"
             hint = f"for documents with their scores, give two tables, {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
-        problem = f"{column}, prediction of {types['prediction']}"
-        raise ValueError(f"{name}: {problem}; {hint}")
+        raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
     checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
     for name, check in checks.items():
         if name in given:
@@ -271,8 +270,9 @@ def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     if wrong:
         columns = "a column" if len(wrong) == 1 else "columns"
         problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
-        there = f"there are {', '.join(frame.columns)}"
-        raise ValueError(f"{problem}; got {', '.join(wrong.values())}, and {there}")
+        raise ValueError(
+            f"{problem}; got {', '.join(wrong.values())}, and there are {', '.join(frame.columns)}"
+        )
     for name, column in given.items():
         if frame.columns.count(column) > 1:
             problem = f"the DataFrame has several columns {shown(column)}"

@@ -20,8 +20,9 @@ def check_function(args: Namespace) -> Listing:
     """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
-        reason = "since the function is called once for each ranking"
-        raise ValueError(f"-k must be one cutoff, {reason}")
+        raise ValueError(
+            "-k must be one cutoff, since the function is called once for each ranking"
+        )
     result = check(
         _imported(args.function),
         k=k,
@@ -72,8 +73,9 @@ def _module(name: str, is_file: bool) -> Any:
         hint = 'put its calls under if __name__ == "__main__":'
         raise ValueError(f"{name} exits when it is imported; {hint}") from error
     except BaseException as error:
-        problem = f"{type(error).__name__}: {in_short(error)}"
-        raise ValueError(f"{name} cannot be imported: {problem}") from error
+        raise ValueError(
+            f"{name} cannot be imported: {type(error).__name__}: {in_short(error)}"
+        ) from error
 
 
 def _functions_of(module: Any) -> str:

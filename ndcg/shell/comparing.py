@@ -48,11 +48,13 @@ def compare_runs(args: Namespace) -> Listing:
 
 def _of_runs(args: Namespace) -> Comparison:
     if not args.runs:
-        hint = "see ndcg compare --help"
-        raise ValueError(f"give one RUN or more to compare with the baseline; {hint}")
+        raise ValueError(
+            "give one RUN or more to compare with the baseline; see ndcg compare --help"
+        )
     if args.unpaired:
-        problem = "--unpaired compares saved reports of different queries"
-        raise ValueError(f"{problem}; give these with --reports")
+        raise ValueError(
+            "--unpaired compares saved reports of different queries; give these with --reports"
+        )
     sides = Sides.read(args, [args.baseline, *args.runs])
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
     # Without a baseline, `compare` forms every pair.

@@ -418,8 +418,9 @@ def _cutoffs(text: str) -> list[int | None]:
     try:
         return [None if part == "all" else int(part) for part in text.split(",")]
     except ValueError:
-        allowed = "numbers of ranks, such as 10 or 5,10,all"
-        raise argparse.ArgumentTypeError(f"must be {allowed}; got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"must be numbers of ranks, such as 10 or 5,10,all; got {text!r}"
+        ) from None
 
 
 def _count_or_all(text: str) -> int | str:
@@ -428,8 +429,9 @@ def _count_or_all(text: str) -> int | str:
     try:
         return int(text)
     except ValueError:
-        allowed = "a number of queries, or all"
-        raise argparse.ArgumentTypeError(f"must be {allowed}; got {text!r}") from None
+        raise argparse.ArgumentTypeError(
+            f"must be a number of queries, or all; got {text!r}"
+        ) from None
 
 
 def _orders(text: str) -> str | dict[str, str]:

@@ -87,8 +87,9 @@ def _gate_with_baseline(args: Namespace) -> tuple[Listing, Report]:
     # A mean of DCG may drop further, so that the gate may still fail.
     if criteria.max_drop >= 1 and all(measure == "nDCG" for measure, _ in options.with_cutoffs):
         problem = "nDCG is at most 1, so the gate could never fail"
-        hint = "give a smaller value, such as 0.01"
-        raise ValueError(f"--max-drop {criteria.max_drop:g}: {problem}; {hint}")
+        raise ValueError(
+            f"--max-drop {criteria.max_drop:g}: {problem}; give a smaller value, such as 0.01"
+        )
     sides = Sides.read(args, [args.baseline, args.run])
     baseline, run = (*sides.saved, *sides.runs)
     new, missing = sides.report_and_missing(run)
@@ -341,8 +342,9 @@ def _counts(queries: pa.Table) -> dict[str, Array]:
 
 def _refuse_missing(run: str, queries: str) -> NoReturn:
     """Raise an error for queries missing from a run; --missing could say how they count."""
-    hint = "--missing empty counts them as 0, --missing skip skips them"
-    raise ValueError(f"{run}: is missing {queries}; {hint}")
+    raise ValueError(
+        f"{run}: is missing {queries}; --missing empty counts them as 0, --missing skip skips them"
+    )
 
 
 def _refuse_too_few_queries(comparison: Comparison, ranked: Mask, criteria: Criteria) -> None:
@@ -353,6 +355,7 @@ def _refuse_too_few_queries(comparison: Comparison, ranked: Mask, criteria: Crit
     counted = [ranked & values[name].is_valid().to_numpy() for name in measures]
     fewest = int(min(map(np.count_nonzero, counted)))
     if not can_be_significant(fewest, len(measures), criteria.alpha):
-        problem = f"with {fewest} ranked queries no drop can be significant at this level"
-        hint = "give more queries, fewer measures, a larger --alpha, or --any-drop"
-        raise ValueError(f"{problem}, so the gate could never fail; {hint}")
+        raise ValueError(
+            f"with {fewest} ranked queries no drop can be significant at this level, so the gate "
+            "could never fail; give more queries, fewer measures, a larger --alpha, or --any-drop"
+        )

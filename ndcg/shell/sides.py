@@ -96,8 +96,9 @@ def _refuse_two_standard_inputs(args: Namespace, files: Sequence[str]) -> None:
     streams = [file for file in read if file in ("-", STANDARD_INPUT)]
     # The second reader would find the stream at its end.
     if len(streams) > 1:
-        problem = "standard input, -, can be read only once"
-        raise ValueError(f"{problem}; give the other files by their names")
+        raise ValueError(
+            "standard input, -, can be read only once; give the other files by their names"
+        )
 
 
 def _read_sides(
@@ -175,9 +176,10 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
     if pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
         return
     in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())
-    problem = f"has no query in common with {qrels_file}"
-    first = f"its first query is {in_run}, and the first query of {qrels_file} is {in_qrels}"
-    raise ValueError(f"{run_file}: {problem}: {first}{float_hint(in_run, in_qrels)}")
+    raise ValueError(
+        f"{run_file}: has no query in common with {qrels_file}: its first query is {in_run}, and "
+        f"the first query of {qrels_file} is {in_qrels}{float_hint(in_run, in_qrels)}"
+    )
 
 
 def names_of(files: Sequence[str]) -> list[str]:
