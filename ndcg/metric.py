@@ -371,8 +371,10 @@ class NDCG(Batches, evaluate.Metric):
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
             if options.labels is None and has_text_labels(columns.references):
-                problem = "gain is missing: the batches hold labels in text"
-                raise ValueError(f"{problem}; give the gain that add_batch got")
+                raise ValueError(
+                    "gain is missing: the batches hold labels in text; give the gain that "
+                    "add_batch got"
+                )
             if not is_ascending:
                 return score(columns)
             columns = columns._replace(predictions=in_ascending_order(columns.predictions))

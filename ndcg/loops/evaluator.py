@@ -78,8 +78,10 @@ class Search:
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
-            hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
-            raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
+            raise ValueError(
+                "candidates are missing, and a reranker needs them; give {query: ids}, such as "
+                "the run of a retriever's evaluator, evaluator.run"
+            )
         run: Run = {query: {} for query in self.queries}
         pairs = [(query, document) for query in run for document in self.candidates[query]]
         for start in range(0, len(pairs), self.chunk):
@@ -87,8 +89,10 @@ class Search:
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
             scores = np.asarray(model.predict(texts, **self.query_options))
             if scores.ndim > 1:
-                problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
-                raise ValueError(f"model: {problem}; make it with num_labels=1")
+                raise ValueError(
+                    f"model: gives {scores.shape[1]} scores for a pair, but a reranker gives one; "
+                    "make it with num_labels=1"
+                )
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = self.sign * score
         return run
@@ -135,8 +139,10 @@ class Search:
         if isinstance(similarity, torch.Tensor):
             returned = tuple(similarity.shape)
         if returned != shape:
-            needs = f"must return a tensor of queries and documents, here of shape {shape}"
-            raise ValueError(f"score_function: {needs}; got {returned}")
+            raise ValueError(
+                "score_function: must return a tensor of queries and documents, here of shape "
+                f"{shape}; got {returned}"
+            )
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
         return -similarity if self.sign < 0 else similarity
@@ -347,8 +353,10 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
     unknown = [query for query in by_query if query not in queries]
     if unknown:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"{argument}: {problem}; {hint}")
+        raise ValueError(
+            f"{argument}: query {shown(unknown[0])} is not in queries ({len(unknown)} such "
+            f"queries); {hint}"
+        )
 
 
 def _given(**arguments: Any) -> dict[str, Any]:

@@ -270,12 +270,16 @@ def _of_one_shape(**sides: Any) -> list[Array]:
         try:
             arrays.append(np.asanyarray(side))
         except ValueError:
-            problem = "lists of different lengths have no padding, so they take no mask"
-            raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
+            raise ValueError(
+                f"{name}: lists of different lengths have no padding, so they take no mask; pad "
+                "them, or omit the mask"
+            ) from None
     scores, labels, mask = arrays
     if not scores.shape == labels.shape == mask.shape:
-        shapes = f"a mask of {mask.shape}, scores of {scores.shape} and labels of {labels.shape}"
-        raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
+        raise ValueError(
+            f"mask, scores and labels must have the same shape; got a mask of {mask.shape}, scores "
+            f"of {scores.shape} and labels of {labels.shape}"
+        )
     return arrays
 
 

@@ -61,10 +61,12 @@ def ndcg(
             "one row per query, needs no groups"
         )
     if predicted.shape != labels.shape:
-        shapes = f"scores of shape {predicted.shape} for labels of shape {labels.shape}"
         models = "by a ranker, a regressor or a classifier of two classes"
         hint = f"one score for each label is needed: {models}"
-        raise ValueError(f"predictions: the model gives {shapes}; {hint}")
+        raise ValueError(
+            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
+            f"{labels.shape}; {hint}"
+        )
     if groups is None:
         if sample_weight is not None:
             # Without its index, which is that of the labels.
@@ -199,8 +201,10 @@ def _results(
     """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
-        problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
-        raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
+        raise ValueError(
+            f"predictions: must be one score for each row; got scores of shape {predictions.shape} "
+            f"for labels of shape {labels.shape}"
+        )
     offsets = pa.array(begins, pa.int32())
     score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
     label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))

@@ -179,8 +179,10 @@ def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
     if numbers.is_floating_point():
         return numbers.double().view(torch.int64)
     if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
-        needs = "have a type that int64 or float64 can hold"
-        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
+        raise ValueError(
+            f"with indexes, {argument} must have a type that int64 or float64 can hold; got "
+            f"{numbers.dtype}"
+        )
     return numbers.long()
 
 

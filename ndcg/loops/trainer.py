@@ -107,9 +107,11 @@ class TrainerMetrics:
             # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
-            sides = "one row per query and one column per document on both sides, or query_ids="
-            got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-            raise ValueError(f"trainer_metrics needs {sides}; got {got}")
+            raise ValueError(
+                "trainer_metrics needs one row per query and one column per document on both "
+                f"sides, or query_ids=; got predictions of shape {tuple(scores.shape)} and labels "
+                f"of {tuple(labels.shape)}"
+            )
         if not len(scores):
             return  # a batch may be empty, for example the last one of a process
         values = measure_inputs(Inputs(scores, labels), self.options, self._rows)
@@ -118,9 +120,11 @@ class TrainerMetrics:
 
     def _main(self, inputs: Any) -> Array:
         if inputs is None:
-            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            hint = f"set {setting}, and give the whole EvalPrediction"
-            raise ValueError(f"query_ids need the inputs: {hint}")
+            raise ValueError(
+                "query_ids need the inputs: set "
+                'TrainingArguments(include_for_metrics=["inputs"])'
+                ", and give the whole EvalPrediction"
+            )
         if not isinstance(inputs, Mapping):
             return _array(inputs)
         # In batch-wise evaluations the Trainer passes all inputs.
@@ -183,10 +187,12 @@ class _Columns(NamedTuple):
             # As Python's numbers, which an error shows without their type.
             evaluated = shown(labels[row : row + 1].tolist()[0])
             listed = shown(self.labels[row : row + 1].tolist()[0])
-            problem = f"row {row} has the label {evaluated}, but in references {listed}"
             shuffled = "do not shuffle or group it (docs/training.md)"
             hint = f"give the columns of the set that is evaluated, and {shuffled}"
-            raise ValueError(f"query_ids: {problem}; {hint}")
+            raise ValueError(
+                f"query_ids: row {row} has the label {evaluated}, but in references {listed}; "
+                f"{hint}"
+            )
         return self.ids
 
 
@@ -269,8 +275,10 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
         got = f"{len(evaluation)} values"
     else:
         got = type(evaluation).__name__
-    needs = "an EvalPrediction, or its predictions and labels as a pair"
-    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
+    raise ValueError(
+        "trainer_metrics needs an EvalPrediction, or its predictions and labels as a pair; got "
+        f"{got}"
+    )
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -297,8 +305,10 @@ def _first(argument: str, outputs: Any) -> Any:
     output = outputs
     if isinstance(outputs, tuple):
         if not outputs:
-            needs = "the model must return its scores, the data its labels"
-            raise ValueError(f"{argument} are an empty tuple; {needs}")
+            raise ValueError(
+                f"{argument} are an empty tuple; the model must return its scores, the data its "
+                "labels"
+            )
         output = outputs[0]
     if hasattr(output, "detach"):
         # A tensor stays on its device, where it may be scored.

@@ -486,8 +486,10 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
         if usual is not None:
             is_set = getattr(options, name, value) != usual
         if is_set:
-            problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
-            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
+            raise InputError(
+                f"{mark('engine', 'sklearn')}: sklearn.metrics.ndcg_score has no option {name}; "
+                f"got {shown(value)}"
+            )
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -533,8 +535,10 @@ def _measure(name: Any) -> str:
         return choice("measures", name, MEASURES)
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
-        allowed = "a positive integer after the @, as in nDCG@10"
-        raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
+        raise InputError(
+            f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
+            f"{shown(name)}"
+        )
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
 
 
@@ -627,8 +631,10 @@ def _discount(value: Any) -> Discount:
         if problem is None:
             return discounts
         reason = f", which {problem}"
-    allowed = f"{_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, 3, ... or a function"
-    raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
+    raise InputError(
+        f"{mark('discount')} must be {_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, "
+        f"3, ... or a function; got {shown(value)}{reason}"
+    )
 
 
 def _listed_numbers(value: Any) -> Floats | None:
@@ -688,6 +694,8 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: Array) -
                 results.append(type(error).__name__)
     if not has_result:
         tried = {"gain": "labels 0, 1, 2", "discount": "ranks 1, 2, 3"}[name]
-        problem = f"has no value for any of the {tried}, ..., so the signature cannot identify it"
-        raise InputError(f"{mark(name)} {shown(value)} {problem}")
+        raise InputError(
+            f"{mark(name)} {shown(value)} has no value for any of the {tried}, ..., so the "
+            "signature cannot identify it"
+        )
     return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"

@@ -585,13 +585,17 @@ def _answer(option: str, places: str, function: Callable[[Array], Any], values: 
         numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
-        unread = f"a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
-        raise ValueError(f"{problem}: it returned {unread}") from error
+        raise ValueError(
+            f"{problem}: it returned a {type(answer).__name__} that NumPy cannot read "
+            f"({in_short(error)})"
+        ) from error
     if np.ma.is_masked(answer):
         raise ValueError(f"{problem}: some of them are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
-        returned = f"{numbers.dtype} of shape {numbers.shape}"
-        raise ValueError(f"{problem}: for shape {values.shape} it returned {returned}")
+        raise ValueError(
+            f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape "
+            f"{numbers.shape}"
+        )
     return numbers.astype(np.float64)
 
 

@@ -63,8 +63,10 @@ def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
     for added in sets:
         if not added.isdisjoint(ids):
             query = next(query for query in ids if query in added)
-            hint = "add all documents of a query in one batch, or give all rows to compute at once"
-            raise ValueError(f"query {readable_id(query)} was added before; {hint}")
+            raise ValueError(
+                f"query {readable_id(query)} was added before; add all documents of a query in one "
+                "batch, or give all rows to compute at once"
+            )
 
 
 def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> None:

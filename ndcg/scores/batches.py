@@ -142,8 +142,10 @@ class Batches:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._holds_batches():
-            problem = "this metric holds batches, which cannot be copied to another process"
-            raise TypeError(f"{problem}; compute them before")
+            raise TypeError(
+                "this metric holds batches, which cannot be copied to another process; compute "
+                "them before"
+            )
         return {**self.__dict__, "_state": self._state._replace(pid=0, tokens=()), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -240,8 +242,10 @@ class Batches:
                 self._exchange().finish()
                 return BatchState(), result
             if read is None and not self._holds_batches():
-                hint = "give predictions and references, or add batches before"
-                raise ValueError(f"there is nothing to score: {hint}")
+                raise ValueError(
+                    "there is nothing to score: give predictions and references, or add batches "
+                    "before"
+                )
             return BatchState(), self._result(batch, score, ignore_index)
 
         return self._alone(step)
@@ -269,17 +273,21 @@ class Batches:
                 raise
             if not state.queries:
                 raise
-            kept = f"{state.queries} queries added before, which count from 0, are kept"
             hint = "to do without them, reload the metric"
-            raise InputError(f"{marked(error)} ({kept}; {hint})") from None
+            raise InputError(
+                f"{marked(error)} ({state.queries} queries added before, which count from 0, are "
+                f"kept; {hint})"
+            ) from None
 
     # Several processes
 
     def _open(self) -> BatchState:
         """Return the state with a store, in a round that all processes have begun."""
         if self._state.others is not None:
-            problem = "process 0 has read the batches of all processes and not scored them"
-            raise ValueError(f"{problem}; compute them before more are added")
+            raise ValueError(
+                "process 0 has read the batches of all processes and not scored them; compute "
+                "them before more are added"
+            )
         if self._state.store is not None:
             return self._state
         if self.num_process > 1:

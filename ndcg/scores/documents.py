@@ -86,8 +86,10 @@ def documents(
     in_order = list(wanted or tables)
     unknown = [query for query in in_order if query not in tables]
     if unknown:
-        problem = f"{shown(unknown[0])} is not a query of the references"
-        raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
+        raise ValueError(
+            f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such "
+            "queries)"
+        )
     # The columns of a query without documents have no type.
     return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 

@@ -76,8 +76,10 @@ class Exchange:
         try:
             return read_tables(path, tokens[0])
         except (OSError, pa.ArrowException) as error:
-            problem = f"the file of process {process} cannot be read: {path}: {error}"
-            raise ValueError(f"{problem}; run all processes again") from None
+            raise ValueError(
+                f"the file of process {process} cannot be read: {path}: {error}; run all processes "
+                "again"
+            ) from None
 
     def finish(self) -> None:
         """Let the next round begin."""

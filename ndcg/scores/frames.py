@@ -30,8 +30,10 @@ FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     if data is not None and inputs.fields is not None:
-        hint = "name its columns by predictions=, references=, query_ids= and document_ids="
-        raise ValueError(f"fields are for rankings given as arguments; with data, {hint}")
+        raise ValueError(
+            "fields are for rankings given as arguments; with data, name its columns by "
+            "predictions=, references=, query_ids= and document_ids="
+        )
     others = (data, inputs.exclude, inputs.sample_weight, inputs.by)
     if all(value is None for value in others):
         return inputs
@@ -207,8 +209,9 @@ def _weights_by_query(query_ids: Any, rows: Any) -> Floats:
     column = read_flat_column("sample_weight", rows, lambda _, row: f"row {row}")
     if column.present is not None:
         row = int(np.argmin(column.present))
-        problem = f"row {row} is missing; give every row the weight of its query"
-        raise InputError(problem, "sample_weight")
+        raise InputError(
+            f"row {row} is missing; give every row the weight of its query", "sample_weight"
+        )
     values = np.asarray(column.values, np.float64)
     first = _first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))
     return values[first]
@@ -232,8 +235,10 @@ def _first_rows(
     """Return the first row of every query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        rows = f"has {len(values)} rows and query_ids {len(code)}"
-        raise InputError(f"{mark(argument)} {rows}; give both for every row")
+        raise InputError(
+            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for "
+            "every row"
+        )
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts
     differs = values != values[first][code]

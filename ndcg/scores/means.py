@@ -25,11 +25,13 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     values = values[has_value]
     weight = np.ones(len(values)) if weight is None else weight[has_value]
     if not weight.any():
-        irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
-        missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
-        problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
-        hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
-        raise InputError(f"{problem}; {hint}", name)
+        raise InputError(
+            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
+            f"those with no relevant documents, {mark('missing', 'skip')} those that are missing "
+            f"from the {mark('predictions')}; {mark('zero_division', 0)}, or "
+            f"{mark('missing', 'empty')}, gives them one",
+            name,
+        )
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -52,8 +54,10 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     is_flat = getattr(in_order, "ndim", 1) == 1
     shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
     if shape != queries:
-        needs = f"must hold one weight for each of {queries} queries"
-        raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
+        raise InputError(
+            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got "
+            f"{shape}"
+        )
     weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():

@@ -19,8 +19,10 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     needs_run = options.measures != ("IDCG",)
     if not needs_run and inputs.predictions is None and inputs.references is not None:
         if options.ideal in ("retrieved", "truncated"):
-            problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
-            raise InputError(f"{mark('predictions')} {problem}")
+            raise InputError(
+                f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} "
+                "depends"
+            )
         inputs = from_files(inputs, **options.sides)
         inputs = without_run(inputs, options.score_order, options.labels)
         options = replace(options, missing="empty")

@@ -35,8 +35,10 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
                 ndcg_score(relevance, score, k=k, sample_weight=weight, ignore_ties=ignore_ties)
             )
         if not math.isfinite(value):
-            problem = "sums overflow in scikit-learn; scale the relevances or weights"
-            raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
+            raise InputError(
+                f"{mark('engine', 'sklearn')}: {name}: sums overflow in scikit-learn; scale the "
+                "relevances or weights"
+            )
         result[name] = value
     return result
 

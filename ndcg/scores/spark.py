@@ -99,8 +99,10 @@ def compute_spark(
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
-        needed = "the ids of documents: name their column as document"
-        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
+        raise InputError(
+            f"{mark('duplicates', 'best')} needs the ids of documents: name their column as "
+            "document"
+        )
     if not parsed.use_aggregator and query is None:
         setting = mark("use_aggregator", False)
         raise InputError(f"query must name the column of query ids if {setting}")
@@ -355,8 +357,10 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
-            problem = f"{place(int(is_null(side).argmax()))} is null"
-            raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
+            raise ValueError(
+                f"{name}: {place(int(is_null(side).argmax()))} is null; give an array, empty if "
+                "there is no document"
+            )
     predicted, referred = (pc.list_value_length(side).to_numpy() for side in sides)
     differs = predicted != referred
     if differs.any():

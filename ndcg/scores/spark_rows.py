@@ -82,8 +82,10 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
     for name in ("query", "document"):
         types = [run.type_of(name), qrels.type_of(name)]
         if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]} in the predictions and {types[1]} in the references"
-            raise ValueError(f"{name}_ids are {both}; cast one")
+            raise ValueError(
+                f"{name}_ids are {types[0]} in the predictions and {types[1]} in the references; "
+                "cast one"
+            )
     rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
     if "exclude" in sides:
         exclude = sides["exclude"]
@@ -311,15 +313,19 @@ def _refuse_other_ids(
     for name in ("query", "document"):
         kind, other = _type(exclude, excluded[name]), _type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
-            both = f"{kind}, and in the rankings {other}"
-            problem = f"column {shown(excluded[name])} is of type {both}"
-            raise InputError(f"{problem}; give both the same type", "exclude")
+            raise InputError(
+                f"column {shown(excluded[name])} is of type {kind}, and in the rankings {other}; "
+                "give both the same type",
+                "exclude",
+            )
 
 
 def _refuse_order(ties: str) -> None:
     if ties in ("first", "last"):
-        hint = 'use "average", "docid" with document, or arrays'
-        raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with '
+            "document, or arrays"
+        )
 
 
 def _quoted(column: str) -> str:

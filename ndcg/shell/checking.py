@@ -70,8 +70,9 @@ def _module(name: str, is_file: bool) -> Any:
     except OSError:
         raise  # the file cannot be read, which is no fault of its code
     except SystemExit as error:
-        hint = 'put its calls under if __name__ == "__main__":'
-        raise ValueError(f"{name} exits when it is imported; {hint}") from error
+        raise ValueError(
+            f'{name} exits when it is imported; put its calls under if __name__ == "__main__":'
+        ) from error
     except BaseException as error:
         raise ValueError(
             f"{name} cannot be imported: {type(error).__name__}: {in_short(error)}"

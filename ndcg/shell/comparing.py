@@ -67,8 +67,10 @@ def _of_reports(args: Namespace) -> Comparison:
     columns = ("exclude", "by", "query", "document", "score", "relevance")
     for name in (*scoring(args), *columns):
         if getattr(args, name) is not None:
-            problem = f"{flag_of(name)} has no effect on reports, which are scored"
-            raise ValueError(f"--reports: {problem}; leave it out")
+            raise ValueError(
+                f"--reports: {flag_of(name)} has no effect on reports, which are scored; leave it "
+                "out"
+            )
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
     baseline = next(iter(reports)) if args.pairs == "baseline" else None

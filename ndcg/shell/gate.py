@@ -285,16 +285,20 @@ def _saved_report(file: str, sides: Sides) -> Report:
         names = ", ".join(map(shown, list(saved)[:FIRST]))
         if len(saved) > FIRST:
             names += ", …"
-        problem = f"contains the results of {len(saved):,} runs, {names}"
-        raise ValueError(f"{file}: {problem}; save only the one to compare with")
+        raise ValueError(
+            f"{file}: contains the results of {len(saved):,} runs, {names}; save only the one to "
+            "compare with"
+        )
     try:
         report = Report.from_dict(saved)
         report.queries.select(["query", "retrieved", "judged", "relevant"])
         if not isinstance(saved["judgments"], str):
             raise TypeError("judgments: must be a string")
     except (KeyError, TypeError, ValueError, pa.ArrowException):
-        needs = "the result of one run, whole and unchanged, as saved by ndcg score -o json"
-        raise ValueError(f"{file}: is not {needs}; save it again") from None
+        raise ValueError(
+            f"{file}: is not the result of one run, whole and unchanged, as saved by ndcg score -o "
+            "json; save it again"
+        ) from None
     return report
 
 

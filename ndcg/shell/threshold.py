@@ -23,8 +23,10 @@ def checked_threshold(args: Namespace) -> float:
     options = Options.parse(**scoring(args))
     # The other measures have no upper bound.
     if least > 1 and any(measure == "nDCG" for measure, _ in options.with_cutoffs):
-        problem = "nDCG is at most 1, so the gate would always fail"
-        raise ValueError(f"--at-least {least:g}: {problem}; give a smaller value, such as 0.6")
+        raise ValueError(
+            f"--at-least {least:g}: nDCG is at most 1, so the gate would always fail; give a "
+            "smaller value, such as 0.6"
+        )
     return float(least)
 
 
