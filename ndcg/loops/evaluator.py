@@ -490,8 +490,8 @@ class NDCGEvaluator:
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
         """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
-        stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        path = stem + extension
+        stem = os.path.join(folder, self.csv_file.removesuffix(".csv"))
+        path = f"{stem}.csv"
         for number in count(2):  # other evaluators may have the same name
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
@@ -502,7 +502,7 @@ class NDCGEvaluator:
                         writer.writeheader()
                     writer.writerow(row)
                     return
-            path = f"{stem}_{number}{extension}"
+            path = f"{stem}_{number}.csv"
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""

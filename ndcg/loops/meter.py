@@ -343,10 +343,8 @@ def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
 
     A common type would change ids and scores.
     """
-    return tuple(map(_as_one, zip(*batches, strict=True)))
-
-
-def _as_one(arrays: Sequence[Array]) -> Array:
-    if len({array.dtype.kind for array in arrays}) > 1:
-        arrays = [array.astype(object) for array in arrays]
-    return np.concatenate(arrays)
+    columns = []
+    for arrays in zip(*batches, strict=True):
+        kind = object if len({array.dtype.kind for array in arrays}) > 1 else None
+        columns.append(np.concatenate(arrays, dtype=kind))
+    return tuple(columns)

@@ -287,7 +287,11 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             other = _setting("ties", values["ties"])
             raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
-    _refuse_base(checked["log_base"], checked["discount"])
+    if isinstance(checked["discount"], str):
+        above = DISCOUNTS[checked["discount"]].base_above
+        if above is not None and checked["log_base"] <= above:
+            allowed = f"above {above:g} for {mark('discount', checked['discount'])}"
+            raise must_be("log_base", allowed, checked["log_base"])
     del checked["convention"]
     checked["is_order_given"] = values["score_order"] is not None
     options = Options(_with_cutoffs(measures, cutoffs), **checked)
@@ -546,15 +550,6 @@ def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
-
-
-def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a logarithm base that a discount does not allow."""
-    if not isinstance(discount, str):
-        return
-    above = DISCOUNTS[discount].base_above
-    if above is not None and base <= above:
-        raise must_be("log_base", f"above {above:g} for {mark('discount', discount)}", base)
 
 
 def _zero_division(value: Any) -> float | str:

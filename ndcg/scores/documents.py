@@ -138,7 +138,11 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
         begins = np.flatnonzero(new)
         first = begins[group]
         last = np.append(begins[1:], len(order))[group]
-    discount = _mean_discounts(first, last, options)
+    # The mean discount of the ranks that a document shares, 0 beyond the cutoff.
+    counted = min(options.cutoffs[0] or len(order), len(order))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
+    discount = shared / (last - first)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
@@ -154,15 +158,6 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
             "discount": np.append(discount, np.zeros(len(missed))),
         }
     )
-
-
-def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
-    """Return the mean discount of the ranks that a document shares, 0 beyond the cutoff."""
-    (k,) = options.cutoffs
-    counted = min(k or len(first), len(first))
-    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
-    return np.asarray(shared / (last - first))
 
 
 def _ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:

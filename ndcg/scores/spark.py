@@ -169,19 +169,14 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
         results[name] = total / weight if weight else math.nan
-    _warn_of_missing(rows, options)
-    return results
-
-
-def _warn_of_missing(rows: list[Any], options: Options) -> None:
     nulls = set().union(*(row.nulls for row in rows))
+    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
-        return
-    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-    if are_mostly_missing(missing, queries, options):
+    elif are_mostly_missing(missing, queries, options):
         warn(f"prediction: {sentence_on_missing(missing, queries)}")
+    return results
 
 
 def by_query(frame: Any, options: Options) -> Any:

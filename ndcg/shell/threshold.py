@@ -7,7 +7,7 @@ from dataclasses import replace
 from ..measure.messages import shown
 from ..measure.options import Options, is_real
 from ..show.junit import FAILURE, PASSED, Case
-from ..show.tables import Table, counted_text, interval_text, level_text, number_text
+from ..show.tables import counted_text, interval_text, level_text, number_text
 from ..statistics.measured import Score
 from ..statistics.report import Report
 from ..statistics.significance import falls_beyond
@@ -41,12 +41,18 @@ def with_threshold(listing: Listing, args: Namespace, report: Report, least: flo
     for row in rows:
         if row["too_low"]:
             low.append(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}")
+    table = [["measure", "queries", run, level, "verdict"]]
+    for row in rows:
+        counted = counted_text(row["queries"], report.counts["queries"])
+        mean = number_text(row["run"], args.places)
+        interval = interval_text(row["low"], row["high"], args.places)
+        table.append([row["measure"], counted, mean, interval, _relation(row)])
     summary = f"High enough: no mean of {run} is below {_digits(least)}."
     if low:
         summary = f"Too low: {'; '.join(low)}, below {_digits(least)}."
     return replace(
         listing,
-        cells=[*listing.cells, _table(args, run, rows, report, level)],
+        cells=[*listing.cells, table],
         sentences=[summary, *listing.sentences],
         rows=[*listing.rows, *rows],
         whole={**listing.whole, "at_least": least, "too_low": bool(low), "means": rows},
@@ -95,16 +101,6 @@ def _digits(value: float) -> str:
     ('0.6', '0.3', '0.59999')
     """
     return f"{value:.15g}"
-
-
-def _table(args: Namespace, run: str, rows: list[Row], report: Report, level: str) -> Table:
-    table = [["measure", "queries", run, level, "verdict"]]
-    for row in rows:
-        counted = counted_text(row["queries"], report.counts["queries"])
-        mean = number_text(row["run"], args.places)
-        interval = interval_text(row["low"], row["high"], args.places)
-        table.append([row["measure"], counted, mean, interval, _relation(row)])
-    return table
 
 
 def _case(row: Row) -> Case:

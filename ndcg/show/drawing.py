@@ -57,7 +57,8 @@ def figure_of(
         width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
-    if not _is_size(figsize):
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(length) and 0 < length < np.inf for length in figsize):
         raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
     # Without pyplot, which would open a window and keep the figure.
     figure = Figure(figsize=figsize, layout="constrained")
@@ -65,13 +66,6 @@ def figure_of(
     for unused in axes[panels:]:
         unused.remove()
     return figure, axes[:panels]
-
-
-def _is_size(value: Any) -> bool:
-    """Return whether a value is a pair of positive finite numbers."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    return all(is_real(length) and 0 < length < np.inf for length in value)
 
 
 def draw_mark(
