@@ -120,10 +120,9 @@ class Meter:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
         for name, (queries, parts) in sums.items():
-            values = np.empty(0)  # for which `mean` raises its error
-            if queries:
-                values = np.array([math.fsum(parts) / queries])
-            means[name] = mean(name, values)
+            # Without a value, `mean` raises its error.
+            values = [math.fsum(parts) / queries] if queries else []
+            means[name] = mean(name, np.array(values))
         return means
 
     def _of_all_processes(self) -> list[MeterState]:

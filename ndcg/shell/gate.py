@@ -136,6 +136,7 @@ def _gate_alone(args: Namespace) -> tuple[Listing, Report]:
 
 def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria: Criteria) -> Row:
     """Return the machine-readable result for a measure; `least` is the least p it could have."""
+    has_failed = is_regression(pair.difference, pair.p_holm, **criteria._asdict())
     return {
         "measure": pair.measure,
         "queries": pair.queries,
@@ -149,18 +150,18 @@ def _row(pair: Pair, least: float, comparison: Comparison, new: Report, criteria
         "p": pair.p,
         "p_holm": pair.p_holm,
         "least_p_holm": least,
-        "regression": is_regression(pair.difference, pair.p_holm, **criteria._asdict()),
-        "verdict": _verdict(pair, least, criteria),
+        "regression": has_failed,
+        "verdict": _verdict(pair, least, criteria, has_failed),
     }
 
 
-def _verdict(pair: Pair, least: float, criteria: Criteria) -> str:
+def _verdict(pair: Pair, least: float, criteria: Criteria, has_failed: bool) -> str:
     if not falls_beyond(pair.difference, criteria.max_drop):
         return f"did not drop by more than {criteria.max_drop:g}"
     drop = f"dropped by {_amount(-pair.difference)}"
     if criteria.alpha == 1:
         return f"{drop}, more than {criteria.max_drop:g}"
-    if is_regression(pair.difference, pair.p_holm, **criteria._asdict()):
+    if has_failed:
         return f"{drop}: significant"
     queries, verb = f"{pair.differing:,} differing queries", "do not"
     if pair.differing == 1:

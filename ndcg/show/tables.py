@@ -72,7 +72,9 @@ class Readable:
     def _repr_html_(self) -> str:
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
+            lines = [_html_row(header, "th")]
+            for row in rows:
+                lines.append(_html_row(row, "td"))
             parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
