@@ -46,27 +46,35 @@ if TYPE_CHECKING:
     from .statistics.report import report as report
 
 _MODULES = {
-    "explanations.check": ("Check", "check"),
-    "explanations.explanation": ("Explanation", "explain"),
-    "explanations.slips": ("SLIPS",),
-    "files.content": ("Limits",),
-    "files.reader": ("read_qrels", "read_run"),
-    "loops.evaluator": ("sentence_transformers_evaluator",),
-    "loops.meter": ("meter",),
-    "loops.scorer": ("lightgbm_metric", "scorer", "xgboost_metric"),
-    "loops.torchmetrics_metric": ("torchmetrics_metric",),
-    "loops.trainer": ("trainer_metrics",),
-    "measure.conventions": ("CONVENTIONS",),
-    "measure.options": ("__version__", "signature"),
-    "metric": ("NDCG",),
-    "scores.compute": ("compute",),
-    "scores.documents": ("documents",),
-    "scores.preview": ("Preview", "preview"),
-    "scores.spark": ("compute_spark",),
-    "statistics.comparing": ("compare",),
-    "statistics.comparing_reports": ("compare_reports",),
-    "statistics.comparison": ("Comparison",),
-    "statistics.report": ("Report", "report"),
+    "Check": "explanations.check",
+    "check": "explanations.check",
+    "Explanation": "explanations.explanation",
+    "explain": "explanations.explanation",
+    "SLIPS": "explanations.slips",
+    "Limits": "files.content",
+    "read_qrels": "files.reader",
+    "read_run": "files.reader",
+    "sentence_transformers_evaluator": "loops.evaluator",
+    "meter": "loops.meter",
+    "lightgbm_metric": "loops.scorer",
+    "scorer": "loops.scorer",
+    "xgboost_metric": "loops.scorer",
+    "torchmetrics_metric": "loops.torchmetrics_metric",
+    "trainer_metrics": "loops.trainer",
+    "CONVENTIONS": "measure.conventions",
+    "__version__": "measure.options",
+    "signature": "measure.options",
+    "NDCG": "metric",
+    "compute": "scores.compute",
+    "documents": "scores.documents",
+    "Preview": "scores.preview",
+    "preview": "scores.preview",
+    "compute_spark": "scores.spark",
+    "compare": "statistics.comparing",
+    "compare_reports": "statistics.comparing_reports",
+    "Comparison": "statistics.comparison",
+    "Report": "statistics.report",
+    "report": "statistics.report",
 }
 
 
@@ -81,14 +89,14 @@ class Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = Package
-__all__ = sorted(name for names in _MODULES.values() for name in names)
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
     """Return a public name, imported when it is first used."""
-    module = next((module for module, names in _MODULES.items() if name in names), None)
-    if module is None:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _MODULES[name]
     try:
         value = getattr(import_module(f"{__name__}.{module}"), name)
     except ModuleNotFoundError as error:
