@@ -291,7 +291,11 @@ def sentence_transformers_evaluator(
         searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
-    _check_settings(name, sizes)
+    if not isinstance(name, str):
+        raise must_be("name", "a string", name)
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise must_be(argument, "a positive integer", size)
     prompts = _given(
         query_prompt=query_prompt,
         query_prompt_name=query_prompt_name,
@@ -361,14 +365,6 @@ def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
 
 def _given(**arguments: Any) -> dict[str, Any]:
     return {argument: value for argument, value in arguments.items() if value is not None}
-
-
-def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
-    if not isinstance(name, str):
-        raise must_be("name", "a string", name)
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise must_be(argument, "a positive integer", size)
 
 
 def _candidates(
