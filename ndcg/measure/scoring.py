@@ -267,9 +267,8 @@ def _measure_block(
             cutoffs = [k or ranks for k in definition.cutoffs]
             sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
         for name, values in sums.items():
-            are_finite = np.isfinite(values).all(axis=0)
-            if not are_finite.all():
-                query = block.query(int(np.argmin(are_finite)))
+            if not np.isfinite(values).all():
+                query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
                 problem = f"{name} overflows; scale the gains"
                 raise InvalidRankingError("relevance", query, None, problem)
         if "nDCG" in definition.measures:
@@ -352,7 +351,7 @@ def _blocks(
     """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        longest = int(lengths.max(initial=0))
+        longest = int(lengths[0]) if len(lengths) else 0
         if (lengths == longest).all():
             shape = (len(lengths), longest)
             arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
