@@ -309,8 +309,8 @@ ALIAS = "must_be, nearest as near, shown"
         (
             "ties.py",
             "Mask =",
-            "def _flag(): ...\n\n\ndef turn(_flag): ...\n\n\nMask =",
-            "the argument _flag has",
+            "def _cutoff(): ...\n\n\ndef turn(_cutoff): ...\n\n\nMask =",
+            "the argument _cutoff has",
         ),
         ("ties.py", '"""\n', '"""\n\nshown = 1\n', "shown means one thing in "),
         ("ties.py", '"""\n', '"""\n\nsum = 1\n', "sum is Python's own"),
