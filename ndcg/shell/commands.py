@@ -228,6 +228,7 @@ def _by_query(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Tabl
             rows.append({"run": run, **row})
         means = {name: score.value for name, score in report.scores.items()}
         rows.append({"run": run, "query": "all", **means})
+    # The name of a single run needs no column.
     header = ["run", *names] if len(reports) > 1 else names
     table = [header]
     for row in rows:

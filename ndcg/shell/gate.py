@@ -292,6 +292,7 @@ def _saved_report(file: str, sides: Sides) -> Report:
         )
     try:
         report = Report.from_dict(saved)
+        # A column that the gate compares must be there.
         report.queries.select(["query", "retrieved", "judged", "relevant"])
         if not isinstance(saved["judgments"], str):
             raise TypeError("judgments: must be a string")
