@@ -426,8 +426,8 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in at least half of the objects that
-    are looked at and have both: where one lacks, reading raises the error. There need be none.
+    Those are as long as the list, or have the ids as keys, in the objects that have both: in all,
+    or in half of them, where reading raises the error of the others. There need be none.
     Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
@@ -445,7 +445,9 @@ def _lists_beside(
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
         fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        if 0 < len(pairs) <= 2 * fitting:
+        # Lists of text are as long by chance more often: those of contexts, beside their ids.
+        needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
+        if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
     values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
     if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
@@ -454,6 +456,10 @@ def _lists_beside(
         return {}
     standard = (*names.values(in_lists=True), *names.values())
     return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
+
+
+def _holds_text(values: Any) -> bool:
+    return is_list(values) and any(isinstance(value, str) for value in values)
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
@@ -469,7 +475,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
             return False
     if names.kind == "qrels":  # where text may be a judge's word
         return True
-    if not any(isinstance(value, str) for value in values):
+    if not _holds_text(values):
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
     return {*values} == {*ids}

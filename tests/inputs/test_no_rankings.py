@@ -419,6 +419,17 @@ def test_a_list_of_scores_that_one_query_lacks_is_an_error(
         )
 
 
+def test_contexts_of_the_run_are_no_values_of_references() -> None:
+    ids = (["c1", "c2"], ["c2"]), (["c5", "c6"], ["c5", "c9"])
+    log = []
+    for query, (retrieved, relevant) in enumerate(ids):
+        row = {"qid": query, "retrieved_ids": retrieved, "relevant_ids": relevant}
+        log.append({**row, "retrieved_contexts": ["a text", "another"]})
+    found = compute(predictions=log, references=log, use_aggregator=False)
+    second = 1 / math.log2(3)
+    assert found == {"nDCG": pytest.approx([second, 1 / (1 + second)])}
+
+
 def test_an_empty_list_of_a_file_is_no_missing_query(tmp_path: Path) -> None:
     responses = {"responses": [{"hits": [{"id": "a", "score": 1}]}, {"hits": []}]}
     for value in ([["a"], []], responses):
