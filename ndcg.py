@@ -439,14 +439,16 @@ class NDCG(Batches, evaluate.Metric):
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
             self._check_same("exclude_from", options.exclude_from)
-        is_ascending = (self._score_order() or options.score_order) == "ascending"
+        is_ascending = (self._state.traits.score_order or options.score_order) == "ascending"
         read = partial(self._read, inputs, options) if given else None
 
         def score_columns(columns: Inputs) -> Result:
             columns = columns._replace(sample_weight=inputs.sample_weight, by=inputs.by)
             if options.labels is None and has_text_labels(columns.references):
-                problem = "gain is missing: the batches hold labels in text"
-                raise ValueError(f"{problem}; give the gain that add_batch got")
+                raise ValueError(
+                    "gain is missing: the batches hold labels in text; give the gain that "
+                    "add_batch got"
+                )
             if not is_ascending:
                 return score(columns)
             columns = columns._replace(predictions=in_ascending_order(columns.predictions))

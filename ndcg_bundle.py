@@ -608,7 +608,7 @@ OPTIONS: dict[str, Option] = {
         "the implementation",
         {
             "numpy": "this metric",
-            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has only its own options",
+            "sklearn": "`sklearn.metrics.ndcg_score` itself, which has fewer options",
         },
         default="numpy",
     ),
@@ -1466,11 +1466,10 @@ def to_label(values: Iterable[Any]) -> str:
     for value in values:
         if not isinstance(value, str):
             continue
-        label = label_of(value)
-        if value.strip().lower() in FLAGS:
-            label = value.strip()  # with gains, "TRUE" is the label True
-        if isinstance(label, str) and label:
-            distinct[label] = None
+        text = value.strip()
+        # With gains, "TRUE" is the label True.
+        if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
+            distinct[text] = None
         if len(distinct) > MOST_SHOWN:
             break  # there may be millions of values
     if not distinct:
@@ -1714,7 +1713,7 @@ def _measure_block(
     weight = definition.weight
     ranks = min(len(weight), block.score.shape[1])
     with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-        gains, lowest = _measure_scoring_gains(block, definition.gain, definition.negative_relevance)
+        gains, lowest = _gains(block, definition.gain, definition.negative_relevance)
         ranked, ideal = _gains_at_ranks(block, ranks, gains, lowest, definition)
         sums = _discounted_sums(ranked, ideal, ranks, definition)
         if definition.ideal == "full" and "IDCG" in sums:
@@ -1722,7 +1721,11 @@ def _measure_block(
             highest = ideal[:, 0] if ranks else np.zeros(len(ideal))
             cutoffs = [k or ranks for k in definition.cutoffs]
             sums["IDCG"] = _sums_of_equal(highest, weight, cutoffs)
-        _refuse_overflow(block, sums)
+        for name, values in sums.items():
+            if not np.isfinite(values).all():
+                query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
+                problem = f"{name} overflows; scale the gains"
+                raise InvalidRankingError("relevance", query, None, problem)
         if "nDCG" in definition.measures:
             empty: Any = definition.zero_division
             if isinstance(empty, str):
@@ -1790,7 +1793,7 @@ def check_queries(
     for read in _measure_scoring_blocks(_Documents(relevance, score, judged, retrieved), offsets):
         block = read()
         with np.errstate(all="ignore"):  # values that are not finite are rejected, with their place
-            gains, _ = _measure_scoring_gains(block, gain, negative_relevance)
+            gains, _ = _gains(block, gain, negative_relevance)
             _refuse(block, block.score, gains, gain)
 
 
@@ -1803,7 +1806,7 @@ def _measure_scoring_blocks(
     """
     if offsets is not None:
         lengths = offsets[1:] - offsets[:-1]
-        longest = int(lengths.max(initial=0))
+        longest = int(lengths[0]) if len(lengths) else 0
         if (lengths == longest).all():
             shape = (len(lengths), longest)
             arrays: Any = (None if array is None else array.reshape(shape) for array in documents)
@@ -1959,15 +1962,7 @@ def _refuse(block: _Block, score: Floats, gains: Floats, gain: Gain) -> None:
     raise block.invalid("relevance", invalid, problem)
 
 
-def _refuse_overflow(block: _Block, sums: Mapping[str, Floats]) -> None:
-    for name, values in sums.items():
-        if not np.isfinite(values).all():
-            query = block.query(int(np.argmin(np.isfinite(values).all(axis=0))))
-            problem = f"{name} overflows; scale the gains"
-            raise InvalidRankingError("relevance", query, None, problem)
-
-
-def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
+def _gains(block: _Block, gain: Gain, negative_relevance: str) -> tuple[Floats, float]:
     """Return the gain of every document, 0 for unjudged ones and padding, and the lowest gain.
 
     NaN marks relevances without a gain.
@@ -1985,8 +1980,7 @@ def _measure_scoring_gains(block: _Block, gain: Gain, negative_relevance: str) -
         negative = relevance < 0
         if negative_relevance == "raise":
             hint = hint_of_negative(relevance[negative])
-            problem = "the relevance {value} is negative"
-            raise block.invalid("relevance", negative, problem, hint)
+            raise block.invalid("relevance", negative, "the relevance {value} is negative", hint)
         relevance, lowest = np.maximum(relevance, 0), 0.0
     if isinstance(gain, str):
         gains = GAIN_FUNCTIONS[gain](relevance)
@@ -2045,13 +2039,17 @@ def _measure_scoring_answer(option: str, places: str, function: Callable[[Array]
         numbers = np.empty(0, object)  # lists of different lengths
     except BaseException as error:
         raise_unless_of_values(error)
-        unread = f"a {type(answer).__name__} that NumPy cannot read ({in_short(error)})"
-        raise ValueError(f"{problem}: it returned {unread}") from error
+        raise ValueError(
+            f"{problem}: it returned a {type(answer).__name__} that NumPy cannot read "
+            f"({in_short(error)})"
+        ) from error
     if np.ma.is_masked(answer):
-        raise ValueError(f"{problem}: some of those it returned are masked")
+        raise ValueError(f"{problem}: some of them are masked")
     if numbers.shape != values.shape or numbers.dtype.kind not in "biuf":
-        returned = f"{numbers.dtype} of shape {numbers.shape}"
-        raise ValueError(f"{problem}: for shape {values.shape} it returned {returned}")
+        raise ValueError(
+            f"{problem}: for shape {values.shape} it returned {numbers.dtype} of shape "
+            f"{numbers.shape}"
+        )
     return numbers.astype(np.float64)
 
 
@@ -2402,7 +2400,11 @@ def _parsed_options(given: Mapping[str, Any]) -> Options:
             other = _setting("ties", values["ties"])
             raise InputError(f"{meaning}, but {other} was given too; give one of the two")
         checked["ties"] = "last"
-    _refuse_base(checked["log_base"], checked["discount"])
+    if isinstance(checked["discount"], str):
+        above = DISCOUNTS[checked["discount"]].base_above
+        if above is not None and checked["log_base"] <= above:
+            allowed = f"above {above:g} for {mark('discount', checked['discount'])}"
+            raise must_be("log_base", allowed, checked["log_base"])
     del checked["convention"]
     checked["is_order_given"] = values["score_order"] is not None
     options = Options(_with_cutoffs(measures, cutoffs), **checked)
@@ -2423,9 +2425,11 @@ def _checked_option(name: str, value: Any) -> Any:
     if name in _CHECKS:
         return _CHECKS[name](value)
     option = OPTIONS[name]
-    if option.is_flag:
-        return _flag(name, value)
-    return choice(name, value, tuple(option.words))
+    if not option.is_flag:
+        return choice(name, value, tuple(option.words))
+    if not isinstance(value, (bool, np.bool_)):
+        raise must_be(name, "True or False", value)
+    return bool(value)
 
 
 OF_COMPUTE = tuple(OPTIONS)  # the names of all options
@@ -2599,8 +2603,10 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
         if usual is not None:
             is_set = getattr(options, name, value) != usual
         if is_set:
-            problem = f"sklearn.metrics.ndcg_score has no option {name}; got {shown(value)}"
-            raise InputError(f"{mark('engine', 'sklearn')}: {problem}")
+            raise InputError(
+                f"{mark('engine', 'sklearn')}: sklearn.metrics.ndcg_score has no option {name}; "
+                f"got {shown(value)}"
+            )
 
 
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
@@ -2646,30 +2652,17 @@ def _measure_options_measure(name: Any) -> str:
         return choice("measures", name, MEASURES)
     # More digits than 18 do not fit into 64 bits, and Python refuses to read thousands.
     if not re.fullmatch("[0-9]{1,18}", cutoff) or int(cutoff) < 1:
-        allowed = "a positive integer after the @, as in nDCG@10"
-        raise InputError(f"{mark('measures')} must have {allowed}; got {shown(name)}")
+        raise InputError(
+            f"{mark('measures')} must have a positive integer after the @, as in nDCG@10; got "
+            f"{shown(name)}"
+        )
     return result_name(choice("measures", measure, MEASURES), int(cutoff))
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise must_be(name, "True or False", value)
-    return bool(value)
 
 
 def _log_base(value: Any) -> float:
     if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
         raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
-
-
-def _refuse_base(base: float, discount: Any) -> None:
-    """Raise an error for a logarithm base that a discount does not allow."""
-    if not isinstance(discount, str):
-        return
-    above = DISCOUNTS[discount].base_above
-    if above is not None and base <= above:
-        raise must_be("log_base", f"above {above:g} for {mark('discount', discount)}", base)
 
 
 def _zero_division(value: Any) -> float | str:
@@ -2721,11 +2714,11 @@ def _gains_by_label(given: Mapping[Any, Any]) -> Gain | Labels:
         compared = label_of(label)
         if compared in gains:
             # Such as 1 and "1".
-            problem = f"the label {shown(label)} is there twice; give each label once"
+            problem = f"the label {shown(label)} is there twice; give it once"
             raise InputError(problem, "gain")
         gains[compared] = float(gain)
     if not gains:
-        raise InputError(f"{mark('gain')} is empty; give the gain of each label")
+        raise InputError(f"{mark('gain')} is empty; give the gains of labels")
     # Numbers come first, since they do not compare with text.
     in_order = sorted(gains, key=lambda label: (isinstance(label, str), label))
     has_text = any(isinstance(label, str) for label in given)
@@ -2746,8 +2739,10 @@ def _discount(value: Any) -> Discount:
         if problem is None:
             return discounts
         reason = f", which {problem}"
-    allowed = f"{_measure_options_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, 3, ... or a function"
-    raise InputError(f"{mark('discount')} must be {allowed}; got {shown(value)}{reason}")
+    raise InputError(
+        f"{mark('discount')} must be {_measure_options_quoted(DISCOUNTS)}, a list of the discounts of rank 1, 2, "
+        f"3, ... or a function; got {shown(value)}{reason}"
+    )
 
 
 def _listed_numbers(value: Any) -> Floats | None:
@@ -2807,8 +2802,10 @@ def _function_name(name: str, value: Gain | Labels | Discount, samples: Array) -
                 results.append(type(error).__name__)
     if not has_result:
         tried = {"gain": "labels 0, 1, 2", "discount": "ranks 1, 2, 3"}[name]
-        problem = f"has no value for any of the {tried}, ..., so the signature cannot identify it"
-        raise InputError(f"{mark(name)} {shown(value)} {problem}")
+        raise InputError(
+            f"{mark(name)} {shown(value)} has no value for any of the {tried}, ..., so the "
+            "signature cannot identify it"
+        )
     return f"function#{hashlib.sha256(' '.join(results).encode()).hexdigest()[:8]}"
 
 
@@ -2882,6 +2879,7 @@ class Readable:
         parts = []
         for table in self.tables():
             lines = [f"| {' | '.join(map(markdown_text, row))} |" for row in table]
+            # Names are on the left, figures on the right.
             lines.insert(1, "|---" + "|---:" * (len(table[0]) - 1) + "|")
             parts.append("\n".join(lines))
         parts += map(markdown_text, self.remarks())
@@ -2895,7 +2893,9 @@ class Readable:
     def _repr_html_(self) -> str:
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
+            lines = [_html_row(header, "th")]
+            for row in rows:
+                lines.append(_html_row(row, "td"))
             parts.append(f"<table>{''.join(lines)}</table>")
         for remark in self.remarks():
             parts.append(f"<p>{html.escape(remark)}</p>")
@@ -8279,8 +8279,8 @@ def _lists_beside(
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
-    Those are as long as the list, or have the ids as keys, in at least half of the objects that
-    are looked at and have both: where one lacks, reading raises the error. There need be none.
+    Those are as long as the list, or have the ids as keys, in the objects that have both: in all,
+    or in half of them, where reading raises the error of the others. There need be none.
     Nothing tells if objects with values stand beside a list of ids.
     """
     list_of_ids = document.list_path or document.keys
@@ -8298,7 +8298,9 @@ def _lists_beside(
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
         fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        if 0 < len(pairs) <= 2 * fitting:
+        # Lists of text are as long by chance more often: those of contexts, beside their ids.
+        needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
+        if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
     values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
     if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
@@ -8307,6 +8309,10 @@ def _lists_beside(
         return {}
     standard = (*names.values(in_lists=True), *names.values())
     return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
+
+
+def _holds_text(values: Any) -> bool:
+    return is_list(values) and any(isinstance(value, str) for value in values)
 
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
@@ -8322,7 +8328,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
             return False
     if names.kind == "qrels":  # where text may be a judge's word
         return True
-    if not any(isinstance(value, str) for value in values):
+    if not _holds_text(values):
         return True
     # Text beside what was retrieved is content, unless it is the same ids in another order.
     return {*values} == {*ids}
@@ -17647,8 +17653,10 @@ FIRST_QUERIES = 100  # of a table, which tell whether it holds several systems
 def from_frame(data: Any, inputs: Inputs) -> Inputs:
     """Return inputs, with names of columns replaced by the columns of a DataFrame."""
     if data is not None and inputs.fields is not None:
-        hint = "name its columns by predictions=, references=, query_ids= and document_ids="
-        raise ValueError(f"fields are for rankings given as arguments; with data, {hint}")
+        raise ValueError(
+            "fields are for rankings given as arguments; with data, name its columns by "
+            "predictions=, references=, query_ids= and document_ids="
+        )
     others = (data, inputs.exclude, inputs.sample_weight, inputs.by)
     if all(value is None for value in others):
         return inputs
@@ -17824,8 +17832,9 @@ def _weights_by_query(query_ids: Any, rows: Any) -> Floats:
     column = read_flat_column("sample_weight", rows, lambda _, row: f"row {row}")
     if column.present is not None:
         row = int(np.argmin(column.present))
-        problem = f"row {row} is missing; give every row the weight of its query"
-        raise InputError(problem, "sample_weight")
+        raise InputError(
+            f"row {row} is missing; give every row the weight of its query", "sample_weight"
+        )
     values = np.asarray(column.values, np.float64)
     first = _first_rows("sample_weight", query_ids, values, lambda row: str(values[row]))
     return values[first]
@@ -17849,8 +17858,10 @@ def _first_rows(
     """Return the first row of every query, if all of its rows have the same value."""
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
-        rows = f"has {len(values)} rows and query_ids {len(code)}"
-        raise InputError(f"{mark(argument)} {rows}; give both for every row")
+        raise InputError(
+            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for "
+            "every row"
+        )
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts
     differs = values != values[first][code]
@@ -17877,11 +17888,13 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     values = values[has_value]
     weight = np.ones(len(values)) if weight is None else weight[has_value]
     if not weight.any():
-        irrelevant = f"{mark('zero_division', math.nan)} excludes those with no relevant documents"
-        missing = f"{mark('missing', 'skip')} those that are missing from the {mark('predictions')}"
-        problem = f"no query of positive weight has a value: {irrelevant}, {missing}"
-        hint = f"{mark('zero_division', 0)}, or {mark('missing', 'empty')}, gives them one"
-        raise InputError(f"{problem}; {hint}", name)
+        raise InputError(
+            f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
+            f"those with no relevant documents, {mark('missing', 'skip')} those that are missing "
+            f"from the {mark('predictions')}; {mark('zero_division', 0)}, or "
+            f"{mark('missing', 'empty')}, gives them one",
+            name,
+        )
     with np.errstate(over="ignore"):
         value = float(np.average(values, weights=weight))
     if not math.isfinite(value):
@@ -17892,7 +17905,7 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
 def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats | None:
     """Return a weight for every query, from a sequence or a mapping of their ids; None for None.
 
-    Weights are divided by a power of two, so that every is at most 1 and no sum overflows.
+    Weights are divided by a power of two, so that none exceeds 1 and no sum overflows.
     """
     if sample_weight is None:
         return None
@@ -17901,14 +17914,13 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     in_order = plain_in_order("sample_weight", sample_weight)
     if not isinstance(in_order, (list, tuple)):
         in_order = np.asanyarray(in_order)
-    shape: Any
-    if isinstance(in_order, np.ndarray) and in_order.ndim != 1:
-        shape = f"shape {in_order.shape}"
-    else:
-        shape = len(in_order)
+    is_flat = getattr(in_order, "ndim", 1) == 1
+    shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
     if shape != queries:
-        needs = f"must hold one weight for each of {queries} queries"
-        raise InputError(f"{mark('sample_weight')} {needs}; got {shape}")
+        raise InputError(
+            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got "
+            f"{shape}"
+        )
     weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
@@ -17986,20 +17998,15 @@ def figure_of(
         width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
-    if not _is_size(figsize):
+    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
+    if not is_pair or not all(is_real(length) and 0 < length < np.inf for length in figsize):
         raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
+    # Without pyplot, which would open a window and keep the figure.
     figure = Figure(figsize=figsize, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
         unused.remove()
     return figure, axes[:panels]
-
-
-def _is_size(value: Any) -> bool:
-    """Return whether a value is a pair of positive finite numbers."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    return all(is_real(length) and 0 < length < np.inf for length in value)
 
 
 def draw_mark(
@@ -22182,8 +22189,10 @@ class Search:
 
     def _reranked(self, model: Any) -> Run:
         if self.candidates is None:
-            hint = "give {query: ids}, such as the run of a retriever's evaluator, evaluator.run"
-            raise ValueError(f"candidates are missing, and a reranker needs them; {hint}")
+            raise ValueError(
+                "candidates are missing, and a reranker needs them; give {query: ids}, such as "
+                "the run of a retriever's evaluator, evaluator.run"
+            )
         run: Run = {query: {} for query in self.queries}
         pairs = [(query, document) for query in run for document in self.candidates[query]]
         for start in range(0, len(pairs), self.chunk):
@@ -22191,8 +22200,10 @@ class Search:
             texts = [(self.queries[query], self.corpus[document]) for query, document in chunk]
             scores = np.asarray(model.predict(texts, **self.query_options))
             if scores.ndim > 1:
-                problem = f"gives {scores.shape[1]} scores for a pair, but a reranker gives one"
-                raise ValueError(f"model: {problem}; make it with num_labels=1")
+                raise ValueError(
+                    f"model: gives {scores.shape[1]} scores for a pair, but a reranker gives one; "
+                    "make it with num_labels=1"
+                )
             for (query, document), score in zip(chunk, scores.tolist(), strict=True):
                 run[query][document] = self.sign * score
         return run
@@ -22239,8 +22250,10 @@ class Search:
         if isinstance(similarity, torch.Tensor):
             returned = tuple(similarity.shape)
         if returned != shape:
-            needs = f"must return a tensor of queries and documents, here of shape {shape}"
-            raise ValueError(f"score_function: {needs}; got {returned}")
+            raise ValueError(
+                "score_function: must return a tensor of queries and documents, here of shape "
+                f"{shape}; got {returned}"
+            )
         if not similarity.is_floating_point():
             similarity = similarity.double()  # so that -inf can mark documents out of the ranking
         return -similarity if self.sign < 0 else similarity
@@ -22389,7 +22402,11 @@ def sentence_transformers_evaluator(
         searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
-    _check_settings(name, sizes)
+    if not isinstance(name, str):
+        raise must_be("name", "a string", name)
+    for argument, size in sizes.items():
+        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
+            raise must_be(argument, "a positive integer", size)
     prompts = _given(
         query_prompt=query_prompt,
         query_prompt_name=query_prompt_name,
@@ -22399,6 +22416,10 @@ def sentence_transformers_evaluator(
     shared = {"batch_size": batch_size, "show_progress_bar": show_progress_bar}
     inputs = Inputs(None, references, exclude=exclude, sample_weight=sample_weight, by=by)
     report_of = _reports(inputs, parsed, resampling)
+    if isinstance(score_function, str):
+        from sentence_transformers import SimilarityFunction
+
+        score_function = SimilarityFunction.to_similarity_fn(score_function)
     depth, judged = _kept(parsed, exclude or {}, references)
     search = Search(
         queries={query: queries[query] for query in searched},
@@ -22412,7 +22433,7 @@ def sentence_transformers_evaluator(
         document_options={**shared, "prompt": corpus_prompt, "prompt_name": corpus_prompt_name},
         embedding_options={"convert_to_tensor": True, **embedding},
         chunk=corpus_chunk_size,
-        score_function=_similarity(score_function),
+        score_function=score_function,
     )
     return evaluator_class(search, report_of, name, write_csv, parsed.names[0], embedding | prompts)
 
@@ -22441,37 +22462,20 @@ def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
         if text is None or isinstance(text, (int, float)):
-            problem = f"must be a string; got {shown(text)}"
-            raise ValueError(f"{argument}: {shown(text_id)}: {problem}")
+            raise ValueError(f"{argument}: {shown(text_id)}: must be a string; got {shown(text)}")
 
 
 def _check_known(argument: str, by_query: Any, queries: Any, hint: str) -> None:
     unknown = [query for query in by_query if query not in queries]
     if unknown:
-        problem = f"query {shown(unknown[0])} is not in queries ({len(unknown)} such queries)"
-        raise ValueError(f"{argument}: {problem}; {hint}")
+        raise ValueError(
+            f"{argument}: query {shown(unknown[0])} is not in queries ({len(unknown)} such "
+            f"queries); {hint}"
+        )
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
     return {argument: value for argument, value in arguments.items() if value is not None}
-
-
-def _check_settings(name: Any, sizes: Mapping[str, Any]) -> None:
-    if not isinstance(name, str):
-        raise must_be("name", "a string", name)
-    for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise must_be(argument, "a positive integer", size)
-
-
-def _similarity(score_function: ScoreFunction | str | None) -> ScoreFunction | None:
-    """Return the function that sentence-transformers has under a name; other values unchanged."""
-    if not isinstance(score_function, str):
-        return score_function
-    from sentence_transformers import SimilarityFunction
-
-    function: ScoreFunction = SimilarityFunction.to_similarity_fn(score_function)
-    return function
 
 
 def _candidates(
@@ -22593,8 +22597,8 @@ class NDCGEvaluator:
     def _write(self, folder: str, row: Mapping[str, float]) -> None:
         """Append a row to the first numbered file that is new or has its columns."""
         os.makedirs(folder, exist_ok=True)
-        stem, extension = os.path.splitext(os.path.join(folder, self.csv_file))
-        path = stem + extension
+        stem = os.path.join(folder, self.csv_file.removesuffix(".csv"))
+        path = f"{stem}.csv"
         for number in count(2):  # other evaluators may have the same name
             with open(path, "a+", encoding="utf-8", newline="") as file:
                 file.seek(0)
@@ -22605,7 +22609,7 @@ class NDCGEvaluator:
                         writer.writeheader()
                     writer.writerow(row)
                     return
-            path = f"{stem}_{number}{extension}"
+            path = f"{stem}_{number}.csv"
 
     def get_config_dict(self) -> dict[str, Any]:
         """Return the signature of scores and the options of embeddings, for the model card."""
@@ -22731,10 +22735,9 @@ class Meter:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
         for name, (queries, parts) in sums.items():
-            values = np.empty(0)  # for which `mean` raises its error
-            if queries:
-                values = np.array([math.fsum(parts) / queries])
-            means[name] = mean(name, values)
+            # Without a value, `mean` raises its error.
+            values = [math.fsum(parts) / queries] if queries else []
+            means[name] = mean(name, np.array(values))
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
@@ -22749,8 +22752,9 @@ class Meter:
             distributed.all_gather_object(gathered, (self._signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes could not combine their states"
-            hint = "each must call compute, and one may have died"
-            raise RuntimeError(f"{problem}; {hint} ({in_short(error)})") from error
+            raise RuntimeError(
+                f"{problem}; each must call compute, and one may have died ({in_short(error)})"
+            ) from error
         signatures, states = zip(*gathered, strict=True)
         distinct = dict.fromkeys(signatures)
         if len(distinct) > 1:
@@ -22763,9 +22767,10 @@ class Meter:
         try:
             return self.options.signature()
         except ValueError as error:
-            hint = "give a list, or a function that accepts these"
-            reason = f"such a function works in one process only; {hint}"
-            raise InputError(f"{error}: {reason}") from None
+            raise InputError(
+                f"{error}: such a function works in one process only; give a list, or a function "
+                "that accepts these"
+            ) from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on their split."""
@@ -22853,15 +22858,22 @@ def _loops_meter_without_padding(
 ) -> tuple[Array, Array, Any]:
     """Return scores, labels and ids, with padding masked, or with ids removed."""
     scores, labels, mask = _of_one_shape(scores=scores, labels=labels, mask=mask)
-    is_document = _checked_mask(mask)
+    if np.ma.is_masked(mask):
+        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
+    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
+        raise ValueError(
+            f"mask: must be True or 1 for a document, False or 0 for padding; got {shown(mask)}"
+        )
+    is_document = mask.astype(bool)
     if query_ids is None:
         scores = np.ma.array(scores, mask=~is_document)
         labels = np.ma.array(labels, mask=~is_document)
         return scores, labels, None
     if np.shape(query_ids) != mask.shape:
-        needs = "query_ids and mask must have the same shape, with one id per document"
-        shapes = f"query_ids of {np.shape(query_ids)} and a mask of {mask.shape}"
-        raise ValueError(f"{needs}; got {shapes}")
+        raise ValueError(
+            "query_ids and mask must have the same shape, with one id per document; got query_ids "
+            f"of {np.shape(query_ids)} and a mask of {mask.shape}"
+        )
     return scores[is_document], labels[is_document], query_ids[is_document]
 
 
@@ -22872,23 +22884,17 @@ def _of_one_shape(**sides: Any) -> list[Array]:
         try:
             arrays.append(np.asanyarray(side))
         except ValueError:
-            problem = "lists of different lengths have no padding, so they take no mask"
-            raise ValueError(f"{name}: {problem}; pad them, or omit the mask") from None
+            raise ValueError(
+                f"{name}: lists of different lengths have no padding, so they take no mask; pad "
+                "them, or omit the mask"
+            ) from None
     scores, labels, mask = arrays
     if not scores.shape == labels.shape == mask.shape:
-        shapes = f"a mask of {mask.shape}, scores of {scores.shape} and labels of {labels.shape}"
-        raise ValueError(f"mask, scores and labels must have the same shape; got {shapes}")
+        raise ValueError(
+            f"mask, scores and labels must have the same shape; got a mask of {mask.shape}, scores "
+            f"of {scores.shape} and labels of {labels.shape}"
+        )
     return arrays
-
-
-def _checked_mask(mask: Array) -> Mask:
-    """Return a mask of True, False, 1 and 0 as bools."""
-    if np.ma.is_masked(mask):
-        raise ValueError("mask: must not be a masked array; give False or 0 for padding")
-    if mask.dtype.kind not in "biuf" or not np.isin(mask, (0, 1)).all():
-        allowed = "must be True or 1 for a document, False or 0 for padding"
-        raise ValueError(f"mask: {allowed}; got {shown(mask)}")
-    return mask.astype(bool)
 
 
 def _types(rows: MeterRows) -> list[Any]:
@@ -22926,8 +22932,9 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
         flat[name] = column
     if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
-        needs = "predictions, references and ids are one per document"
-        raise ValueError(f"with query_ids, {needs}; got {lengths}")
+        raise ValueError(
+            f"with query_ids, predictions, references and ids are one per document; got {lengths}"
+        )
     flat["references"] = _wide(flat["references"], ignore_index)
     return tuple(np.array(column) for column in flat.values())
 
@@ -22950,13 +22957,11 @@ def concatenated(batches: Sequence[MeterRows]) -> MeterRows:
 
     A common type would change ids and scores.
     """
-    return tuple(map(_as_one, zip(*batches, strict=True)))
-
-
-def _as_one(arrays: Sequence[Array]) -> Array:
-    if len({array.dtype.kind for array in arrays}) > 1:
-        arrays = [array.astype(object) for array in arrays]
-    return np.concatenate(arrays)
+    columns = []
+    for arrays in zip(*batches, strict=True):
+        kind = object if len({array.dtype.kind for array in arrays}) > 1 else None
+        columns.append(np.concatenate(arrays, dtype=kind))
+    return tuple(columns)
 
 
 # ndcg/scores/sklearn_engine.py: The engine "sklearn": the results of scikit-learn's function.
@@ -22981,8 +22986,10 @@ def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list
                 ndcg_score(relevance, score, k=k, sample_weight=weight, ignore_ties=ignore_ties)
             )
         if not math.isfinite(value):
-            problem = "sums overflow in scikit-learn; scale the relevances or weights"
-            raise InputError(f"{mark('engine', 'sklearn')}: {name}: {problem}")
+            raise InputError(
+                f"{mark('engine', 'sklearn')}: {name}: sums overflow in scikit-learn; scale the "
+                "relevances or weights"
+            )
         result[name] = value
     return result
 
@@ -23042,11 +23049,16 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     """Return the mean over queries by result, or a list with the value of every query."""
     if options.engine == "sklearn":
         return score_by_sklearn(inputs, options)
-    if options.measures == ("IDCG",) and inputs.predictions is None:
-        # Only the ideal is measured, which needs no run.
-        if inputs.references is not None:
-            inputs = _without_run(inputs, options)
-            options = replace(options, missing="empty")
+    needs_run = options.measures != ("IDCG",)
+    if not needs_run and inputs.predictions is None and inputs.references is not None:
+        if options.ideal in ("retrieved", "truncated"):
+            raise InputError(
+                f"{mark('predictions')} are missing, on which {mark('ideal', options.ideal)} "
+                "depends"
+            )
+        inputs = from_files(inputs, **options.sides)
+        inputs = without_run(inputs, options.score_order, options.labels)
+        options = replace(options, missing="empty")
     names: list[Any] = []
     values = measure_inputs(inputs, options, names=names)
     queries = len(next(iter(values.values())))
@@ -23054,15 +23066,6 @@ def score_inputs(inputs: Inputs, options: Options) -> dict[str, float | list[flo
     if options.use_aggregator:
         return {name: mean(name, by_query, weight) for name, by_query in values.items()}
     return {name: by_query.tolist() for name, by_query in values.items()}
-
-
-def _without_run(inputs: Inputs, options: Options) -> Inputs:
-    """Return inputs of references alone, of which the ideal is measured."""
-    if options.ideal in ("retrieved", "truncated"):
-        problem = f"are missing, on which {mark('ideal', options.ideal)} depends"
-        raise InputError(f"{mark('predictions')} {problem}")
-    inputs = from_files(inputs, **options.sides)
-    return without_run(inputs, options.score_order, options.labels)
 
 
 # ndcg/loops/scorer.py: The metric for scikit-learn, LightGBM and XGBoost: to select models and to stop training.
@@ -23086,9 +23089,9 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
     """
     names = Options.of_method(scorer, k, options).names
     if len(names) > 1:
-        problem = f"a scorer has one result; got {', '.join(names)}"
         raise ValueError(
-            f"{problem}; give a dict of scorers, scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
+            f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
+            f"scoring={{{names[0]!r}: ndcg.scorer(...), ...}}"
         )
     try:
         from sklearn.metrics import make_scorer
@@ -23102,18 +23105,22 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
-    labels, predicted = map(_as_array, (y_true, y_score))
+    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
+    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
     if groups is None and labels.ndim != 2:
-        problem = "groups are missing, so the query of each row is unknown"
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
-        exception = "Only a 2-D y, with one row per query, needs no groups"
-        raise ValueError(f"{problem}; {hint}. {exception}")
+        raise ValueError(
+            f"groups are missing, so the query of each row is unknown; {hint}. Only a 2-D y, with "
+            "one row per query, needs no groups"
+        )
     if predicted.shape != labels.shape:
-        shapes = f"scores of shape {predicted.shape} for labels of shape {labels.shape}"
         models = "by a ranker, a regressor or a classifier of two classes"
         hint = f"one score for each label is needed: {models}"
-        raise ValueError(f"predictions: the model gives {shapes}; {hint}")
+        raise ValueError(
+            f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
+            f"{labels.shape}; {hint}"
+        )
     if groups is None:
         if sample_weight is not None:
             # Without its index, which is that of the labels.
@@ -23126,10 +23133,6 @@ def ndcg(
     except ValueError as error:
         raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
-
-
-def _as_array(side: Any) -> Any:
-    return side if is_sparse(side) else np.asanyarray(side)
 
 
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
@@ -23176,14 +23179,16 @@ def _for_lightgbm(
         data, predictions = predictions, labels
         labels, weight, group = data.get_label(), data.get_weight(), data.get_group()
     if group is None:
-        problem = "the data has no groups, so its queries are unknown"
-        hint = "give Dataset(group=...), or eval_group=... to LGBMRanker.fit"
-        raise ValueError(f"lightgbm_metric: {problem}; {hint}")
+        raise ValueError(
+            "lightgbm_metric: the data has no groups, so its queries are unknown; give "
+            "Dataset(group=...), or eval_group=... to LGBMRanker.fit"
+        )
     # LightGBM has lengths of groups, XGBoost, below, where they begin.
     lengths = np.asarray(group)
     if lengths.dtype.kind not in "iu" or lengths.ndim != 1 or lengths.min(initial=0) < 0:
-        needs = "groups must be numbers of rows, one per query"
-        raise ValueError(f"lightgbm_metric: {needs}; got {shown(group)}")
+        raise ValueError(
+            f"lightgbm_metric: groups must be numbers of rows, one per query; got {shown(group)}"
+        )
     _loops_scorer_check_rows(lengths, "labels", labels)
     if weight is not None:
         _loops_scorer_check_rows(lengths, "weights", weight)
@@ -23196,8 +23201,9 @@ def _for_lightgbm(
 def _loops_scorer_check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
-        counts = f"the groups hold {rows} rows, the {name} {len(column)}"
-        raise ValueError(f"lightgbm_metric: {counts}; give all")
+        raise ValueError(
+            f"lightgbm_metric: the groups hold {rows} rows, the {name} {len(column)}; give all"
+        )
 
 
 def xgboost_metric(
@@ -23245,8 +23251,10 @@ def _loops_scorer_results(
     """Return the results of queries with contiguous rows, with one score for every row."""
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
-        problem = f"of shape {predictions.shape} for labels of shape {labels.shape}"
-        raise ValueError(f"predictions: must be one score for each row; got scores {problem}")
+        raise ValueError(
+            f"predictions: must be one score for each row; got scores of shape {predictions.shape} "
+            f"for labels of shape {labels.shape}"
+        )
     offsets = pa.array(begins, pa.int32())
     score_lists = pa.ListArray.from_arrays(offsets, pa.array(predictions))
     label_lists = pa.ListArray.from_arrays(offsets, pa.array(labels))
@@ -23339,8 +23347,9 @@ class NDCGMetric:
         batch = {name: column.detach().reshape(-1) for name, column in given.items()}
         if len(set(map(len, batch.values()))) > 1:
             lengths = ", ".join(f"{name} {len(column)}" for name, column in batch.items())
-            needs = "preds, target and indexes are one per document"
-            raise ValueError(f"with indexes, {needs}; got {lengths}")
+            raise ValueError(
+                f"with indexes, preds, target and indexes are one per document; got {lengths}"
+            )
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
         integers = 0
@@ -23417,8 +23426,10 @@ def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
     if numbers.is_floating_point():
         return numbers.double().view(torch.int64)
     if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
-        needs = "have a type that int64 or float64 can hold"
-        raise ValueError(f"with indexes, {argument} must {needs}; got {numbers.dtype}")
+        raise ValueError(
+            f"with indexes, {argument} must have a type that int64 or float64 can hold; got "
+            f"{numbers.dtype}"
+        )
     return numbers.long()
 
 
@@ -23527,9 +23538,11 @@ class TrainerMetrics:
             # Of a model with one output for a document.
             scores = scores[..., 0]
         if scores.ndim != 2 or scores.shape != labels.shape:
-            sides = "one row per query and one column per document on both sides, or query_ids="
-            got = f"predictions of shape {tuple(scores.shape)} and labels of {tuple(labels.shape)}"
-            raise ValueError(f"trainer_metrics needs {sides}; got {got}")
+            raise ValueError(
+                "trainer_metrics needs one row per query and one column per document on both "
+                f"sides, or query_ids=; got predictions of shape {tuple(scores.shape)} and labels "
+                f"of {tuple(labels.shape)}"
+            )
         if not len(scores):
             return  # a batch may be empty, for example the last one of a process
         values = measure_inputs(Inputs(scores, labels), self.options, self._rows)
@@ -23538,15 +23551,18 @@ class TrainerMetrics:
 
     def _main(self, inputs: Any) -> Array:
         if inputs is None:
-            setting = 'TrainingArguments(include_for_metrics=["inputs"])'
-            hint = f"set {setting}, and give the whole EvalPrediction"
-            raise ValueError(f"query_ids need the inputs: {hint}")
+            raise ValueError(
+                "query_ids need the inputs: set "
+                'TrainingArguments(include_for_metrics=["inputs"])'
+                ", and give the whole EvalPrediction"
+            )
         if not isinstance(inputs, Mapping):
             return _array(inputs)
         # In batch-wise evaluations the Trainer passes all inputs.
         if self.main_input not in inputs:
-            problem = f"is not among the inputs: {', '.join(inputs)}"
-            raise ValueError(f"main_input={shown(self.main_input)} {problem}")
+            raise ValueError(
+                f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}"
+            )
         return _array(inputs[self.main_input])
 
 
@@ -23577,13 +23593,13 @@ class _Columns(NamedTuple):
         except InputError as error:
             if "gain" not in error.options:
                 raise
-            problem = "hold text, which no model receives"
             hint = "give the numbers of the labels, and gain by these numbers"
-            raise InputError(f"{mark('references')} {problem}; {hint}") from None
+            raise InputError(
+                f"{mark('references')} hold text, which no model receives; {hint}"
+            ) from None
         if len(codes) != len(labels):
             needs = "query_ids and references must have the same length, one row per document"
-            lengths = f"query_ids {len(codes)}, references {len(labels)}"
-            raise ValueError(f"{needs}; got {lengths}")
+            raise ValueError(f"{needs}; got query_ids {len(codes)}, references {len(labels)}")
         known = present
         if known is None:
             known = labels == labels  # nan is a missing label
@@ -23592,19 +23608,22 @@ class _Columns(NamedTuple):
     def ids_of(self, labels: Array) -> pa.Array:
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
-            rows = f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}"
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
-            raise ValueError(f"{rows}; {hint}")
+            raise ValueError(
+                f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}; {hint}"
+            )
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
             # As Python's numbers, which an error shows without their type.
             evaluated = shown(labels[row : row + 1].tolist()[0])
             listed = shown(self.labels[row : row + 1].tolist()[0])
-            problem = f"row {row} has the label {evaluated}, but in references {listed}"
             shuffled = "do not shuffle or group it (docs/training.md)"
             hint = f"give the columns of the set that is evaluated, and {shuffled}"
-            raise ValueError(f"query_ids: {problem}; {hint}")
+            raise ValueError(
+                f"query_ids: row {row} has the label {evaluated}, but in references {listed}; "
+                f"{hint}"
+            )
         return self.ids
 
 
@@ -23687,8 +23706,10 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
         got = f"{len(evaluation)} values"
     else:
         got = type(evaluation).__name__
-    needs = "an EvalPrediction, or its predictions and labels as a pair"
-    raise ValueError(f"trainer_metrics needs {needs}; got {got}")
+    raise ValueError(
+        "trainer_metrics needs an EvalPrediction, or its predictions and labels as a pair; got "
+        f"{got}"
+    )
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
@@ -23715,8 +23736,10 @@ def _loops_trainer_first(argument: str, outputs: Any) -> Any:
     output = outputs
     if isinstance(outputs, tuple):
         if not outputs:
-            needs = "the model must return its scores, the data its labels"
-            raise ValueError(f"{argument} are an empty tuple; {needs}")
+            raise ValueError(
+                f"{argument} are an empty tuple; the model must return its scores, the data its "
+                "labels"
+            )
         output = outputs[0]
     if hasattr(output, "detach"):
         # A tensor stays on its device, where it may be scored.
@@ -23905,8 +23928,10 @@ def refuse_added_before(ids: Sequence[bytes], sets: IdSets) -> None:
     for added in sets:
         if not added.isdisjoint(ids):
             query = next(query for query in ids if query in added)
-            hint = "add all documents of a query in one batch, or give all rows to compute at once"
-            raise ValueError(f"query {readable_id(query)} was added before; {hint}")
+            raise ValueError(
+                f"query {readable_id(query)} was added before; add all documents of a query in one "
+                "batch, or give all rows to compute at once"
+            )
 
 
 def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> None:
@@ -23917,9 +23942,9 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
         for other, added in processes:
             if twice := added & ids:
                 query = readable_id(min(twice))
-                problem = f"query {query} was added by process {other} and by process {process}"
                 raise ValueError(
-                    f"{problem}; add all documents of a query in one process, one batch"
+                    f"query {query} was added by process {other} and by process {process}; add all "
+                    "documents of a query in one process, one batch"
                 )
         processes.append((process, ids))
 
@@ -23965,7 +23990,7 @@ class Exchange:
         self._write_text(" ".join(tokens))
 
     def collect(self, tokens: tuple[str, ...]) -> list[list[pa.Table]]:
-        """Return the tables of every other process, once all have handed theirs over.
+        """Return the tables of the other processes, once all have handed theirs over.
 
         The tokens are the ones that the answer holds.
         """
@@ -23985,8 +24010,10 @@ class Exchange:
         try:
             return read_tables(path, tokens[0])
         except (OSError, pa.ArrowException) as error:
-            problem = f"the file of process {process} cannot be read: {path}: {error}"
-            raise ValueError(f"{problem}; run all processes again") from None
+            raise ValueError(
+                f"the file of process {process} cannot be read: {path}: {error}; run all processes "
+                "again"
+            ) from None
 
     def finish(self) -> None:
         """Let the next round begin."""
@@ -24201,8 +24228,10 @@ class Batches:
 
     def __getstate__(self) -> dict[str, Any]:
         if self._holds_batches():
-            problem = "this metric holds batches, which cannot be copied to another process"
-            raise TypeError(f"{problem}; compute them before")
+            raise TypeError(
+                "this metric holds batches, which cannot be copied to another process; compute "
+                "them before"
+            )
         return {**self.__dict__, "_state": self._state._replace(pid=0, tokens=()), "_lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -24215,10 +24244,6 @@ class Batches:
 
     def _holds_batches(self) -> bool:
         return self._state.store is not None
-
-    def _score_order(self) -> str:
-        """Return the order of scores in the batches; empty if there are none."""
-        return self._state.traits.score_order
 
     def _batch(self, rankings: Rankings, traits: Traits) -> Batch:
         """Return queries as a batch, if they can be added to the batches before."""
@@ -24246,9 +24271,16 @@ class Batches:
         Python may run a signal handler at any call, including the one that releases the lock. If
         the caller does not get the result, the metric still has the batches that it came from.
         """
+        if self._holds_batches() and self._state.pid != os.getpid():
+            raise RuntimeError(
+                f"this metric holds batches that process {self._state.pid} has added; compute them "
+                "there, and reload the metric in each process"
+            )
+        if self._lock.locked():
+            raise RuntimeError("this metric is in use by another thread; load one for each thread")
         before = None
         try:
-            with self._lock_or_refuse():
+            with self._lock:
                 if self._state.pid != os.getpid():
                     self._state = self._state._replace(pid=os.getpid(), tokens=())
                 after, result = step()
@@ -24258,16 +24290,6 @@ class Batches:
                 self._state = before
             raise
         return result
-
-    def _lock_or_refuse(self) -> threading.Lock:
-        """Return the lock of this metric, unless another thread or process uses it."""
-        if self._holds_batches() and self._state.pid != os.getpid():
-            problem = f"this metric holds batches that process {self._state.pid} has added"
-            hint = "compute them there, and reload the metric in each process"
-            raise RuntimeError(f"{problem}; {hint}")
-        if self._lock.locked():
-            raise RuntimeError("this metric is in use by another thread; load one for each thread")
-        return self._lock
 
     def _add(self, read: Callable[[], Batch]) -> None:
         def step() -> tuple[BatchState, None]:
@@ -24306,8 +24328,10 @@ class Batches:
                 self._exchange().finish()
                 return BatchState(), result
             if read is None and not self._holds_batches():
-                hint = "give predictions and references, or add batches before"
-                raise ValueError(f"there is nothing to score: {hint}")
+                raise ValueError(
+                    "there is nothing to score: give predictions and references, or add batches "
+                    "before"
+                )
             return BatchState(), self._result(batch, score, ignore_index)
 
         return self._alone(step)
@@ -24335,17 +24359,21 @@ class Batches:
                 raise
             if not state.queries:
                 raise
-            kept = f"{state.queries} queries added before, which count from 0, are kept"
             hint = "to do without them, reload the metric"
-            raise InputError(f"{marked(error)} ({kept}; {hint})") from None
+            raise InputError(
+                f"{marked(error)} ({state.queries} queries added before, which count from 0, are "
+                f"kept; {hint})"
+            ) from None
 
     # Several processes
 
     def _open(self) -> BatchState:
         """Return the state with a store, in a round that all processes have begun."""
         if self._state.others is not None:
-            problem = "process 0 has read the batches of all processes and not scored them"
-            raise ValueError(f"{problem}; compute them before more are added")
+            raise ValueError(
+                "process 0 has read the batches of all processes and not scored them; compute "
+                "them before more are added"
+            )
         if self._state.store is not None:
             return self._state
         if self.num_process > 1:
@@ -24540,7 +24568,11 @@ def joined(queries: SparkQueries, options: Options) -> SparkQueries:
     origin = queries.origin
     in_qrels = queries.have(origin & IN_QRELS > 0)
     answered = queries.have((origin & IN_RUN > 0) & (origin & IS_EMPTY_ARRAY > 0))
-    rows = queries.take(_in_order_of_ids(queries))
+    # The rows that are documents, in ascending order of query and document id.
+    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
+    sort_keys = [("query", "ascending"), ("document", "ascending")]
+    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
+    rows = queries.take(order[origin[order] & IS_EMPTY_ARRAY == 0])
 
     query, origin, documents = rows.query, rows.origin, rows.columns["document"]
     is_first = np.ones(len(query), bool)
@@ -24597,14 +24629,6 @@ def _refuse_two_arrays(queries: SparkQueries) -> None:
         if again.any():
             name = queries.named(int(rows[int(again.argmax())]))
             raise InputError(f"{name} is in two rows; give each query once", TABLE_ARGUMENTS[table])
-
-
-def _in_order_of_ids(queries: SparkQueries) -> NDArray[np.int64]:
-    """Return the rows that are documents, in ascending order of query and document id."""
-    keys = pa.table({"query": queries.query, "document": queries.columns["document"]})
-    sort_keys = [("query", "ascending"), ("document", "ascending")]
-    order = pc.sort_indices(keys, sort_keys=sort_keys).to_numpy().astype(np.int64)
-    return np.asarray(order[queries.origin[order] & IS_EMPTY_ARRAY == 0])
 
 
 def _row_of_each(
@@ -24749,14 +24773,15 @@ def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, 
     for name in ("query", "document"):
         types = [run.type_of(name), qrels.type_of(name)]
         if _kind_of_ids(types[0]) != _kind_of_ids(types[1]):
-            both = f"{types[0]} in the predictions and {types[1]} in the references"
-            raise ValueError(f"{name}_ids are {both}; cast one")
+            raise ValueError(
+                f"{name}_ids are {types[0]} in the predictions and {types[1]} in the references; "
+                "cast one"
+            )
+    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
     if "exclude" in sides:
         exclude = sides["exclude"]
         _refuse_other_ids(run.frame, run.columns, exclude.frame, exclude.columns)
-    rows = run.rows(IN_RUN).unionByName(qrels.rows(IN_QRELS), allowMissingColumns=True)
-    if "exclude" in sides:
-        rows = rows.unionByName(sides["exclude"].rows(IN_EXCLUDE), allowMissingColumns=True)
+        rows = rows.unionByName(exclude.rows(IN_EXCLUDE), allowMissingColumns=True)
     return _lists_by_query(rows)
 
 
@@ -24912,24 +24937,21 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
     _refuse_unknown_columns(frame, given)
     types = {name: _scores_spark_rows_type(frame, column) for name, column in given.items()}
     nested = bool(types["prediction"].startswith("array<"))
+    form = "array<{}>" if nested else "{}"
     readable = {"prediction": NUMBERS, "reference": (*NUMBERS, "string")}  # labels are text
     for name, readable_types in readable.items():
-        is_array = types[name].startswith("array<")
-        item_type = types[name].removeprefix("array<").removesuffix(">")
-        if item_type in readable_types and is_array == nested:
+        if types[name] in map(form.format, readable_types):
             continue
         hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
         if types[name].startswith("array<struct<"):
             tables = "predictions=run, references=qrels"
             hint = f"for documents with their scores, give two tables, {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
-        problem = f"{column}, prediction of {types['prediction']}"
-        raise ValueError(f"{name}: {problem}; {hint}")
-    if "sample_weight" in given:
-        _check_numbers("sample_weight", given["sample_weight"], types["sample_weight"])
-    for name in ("query", "document"):
+        raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
+    checks = {"sample_weight": _check_numbers, "query": _scores_spark_rows_check_ids, "document": _scores_spark_rows_check_ids}
+    for name, check in checks.items():
         if name in given:
-            _scores_spark_rows_check_ids(name, given[name], types[name])
+            check(name, given[name], types[name])
     return nested
 
 
@@ -24941,8 +24963,9 @@ def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     if wrong:
         columns = "a column" if len(wrong) == 1 else "columns"
         problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
-        there = f"there are {', '.join(frame.columns)}"
-        raise ValueError(f"{problem}; got {', '.join(wrong.values())}, and {there}")
+        raise ValueError(
+            f"{problem}; got {', '.join(wrong.values())}, and there are {', '.join(frame.columns)}"
+        )
     for name, column in given.items():
         if frame.columns.count(column) > 1:
             problem = f"the DataFrame has several columns {shown(column)}"
@@ -24981,15 +25004,19 @@ def _refuse_other_ids(
     for name in ("query", "document"):
         kind, other = _scores_spark_rows_type(exclude, excluded[name]), _scores_spark_rows_type(frame, columns[name])
         if _kind_of_ids(kind) != _kind_of_ids(other):
-            both = f"{kind}, and in the rankings {other}"
-            problem = f"column {shown(excluded[name])} is of type {both}"
-            raise InputError(f"{problem}; give both the same type", "exclude")
+            raise InputError(
+                f"column {shown(excluded[name])} is of type {kind}, and in the rankings {other}; "
+                "give both the same type",
+                "exclude",
+            )
 
 
 def _refuse_order(ties: str) -> None:
     if ties in ("first", "last"):
-        hint = 'use "average", "docid" with document, or arrays'
-        raise ValueError(f'ties="{ties}": rows of a DataFrame have no order; {hint}')
+        raise ValueError(
+            f'ties="{ties}": rows of a DataFrame have no order; use "average", "docid" with '
+            "document, or arrays"
+        )
 
 
 def _scores_spark_rows_quoted(column: str) -> str:
@@ -25066,8 +25093,10 @@ def compute_spark(
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
-        needed = "the ids of documents: name their column as document"
-        raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
+        raise InputError(
+            f"{mark('duplicates', 'best')} needs the ids of documents: name their column as "
+            "document"
+        )
     if not parsed.use_aggregator and query is None:
         setting = mark("use_aggregator", False)
         raise InputError(f"query must name the column of query ids if {setting}")
@@ -25092,9 +25121,8 @@ def compute_spark_tables(
     """
     parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
-        problem = "two Spark tables take no weights"
         hint = "join them, and give data= and the names of its columns, with that of the weights"
-        raise InputError(problem, "sample_weight", hint=hint)
+        raise InputError("two Spark tables take no weights", "sample_weight", hint=hint)
     fields = with_names_of_columns(fields, query=query_ids, document=document_ids)
     tables = {"predictions": predictions, "references": references}
     if exclude is not None:
@@ -25127,26 +25155,22 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     # Sums of partitions are brought to the scale of the largest weight, so that none overflows.
     scale = max(row.scale for row in rows)
     if not scale:
-        problem = "is 0 for every query; give at least one query a weight"
-        raise InputError(f"{mark('sample_weight')} {problem}")
+        raise InputError(
+            f"{mark('sample_weight')} is 0 for every query; give at least one query a weight"
+        )
     results = {}
     for index, name in enumerate(options.names):
         total = math.fsum(row.sums[index] * (row.scale / scale) for row in rows)
         weight = math.fsum(row.weights[index] * (row.scale / scale) for row in rows)
         results[name] = total / weight if weight else math.nan
-    _warn_of_missing(rows, options)
-    return results
-
-
-def _warn_of_missing(rows: list[Any], options: Options) -> None:
     nulls = set().union(*(row.nulls for row in rows))
+    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
-        return
-    missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-    if are_mostly_missing(missing, queries, options):
+    elif are_mostly_missing(missing, queries, options):
         warn(f"prediction: {sentence_on_missing(missing, queries)}")
+    return results
 
 
 def by_query(frame: Any, options: Options) -> Any:
@@ -25271,7 +25295,7 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
 
     sides, nulls = [columns["prediction"], columns["reference"]], []
     if "missing" in table.column_names:
-        nulls = _nulls_of_documents(*sides)
+        nulls = np.unique(is_null(sides[0]) + 2 * is_null(sides[1])).tolist()
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)
@@ -25318,26 +25342,23 @@ def _with_documents(columns: Mapping[str, pa.Array]) -> SparkQueries:
     return SparkQueries(columns["query"], offsets, lists)
 
 
-def _nulls_of_documents(prediction: pa.Array, reference: pa.Array) -> list[int]:
-    lacks = is_null(prediction) + 2 * is_null(reference)
-    distinct: list[int] = np.unique(lacks).tolist()
-    return distinct
-
-
 def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     """Raise an error for a query that lacks one of its lists, or has lists of other lengths."""
     for name, side in zip(("prediction", "reference"), sides, strict=True):
         if side.null_count:
-            problem = f"{place(int(is_null(side).argmax()))} is null"
-            raise ValueError(f"{name}: {problem}; give an array, empty if there is no document")
+            raise ValueError(
+                f"{name}: {place(int(is_null(side).argmax()))} is null; give an array, empty if "
+                "there is no document"
+            )
     predicted, referred = (pc.list_value_length(side).to_numpy() for side in sides)
     differs = predicted != referred
     if differs.any():
         query = int(np.argmax(differs))
-        counts = f"{predicted[query]} predictions and {referred[query]} references"
-        nulls = "null for the score of one not retrieved or the relevance of one not judged"
-        hint = f"give both for every document, {nulls}"
-        raise ValueError(f"{place(query)}: {counts}; {hint}")
+        raise ValueError(
+            f"{place(query)}: {predicted[query]} predictions and {referred[query]} references; "
+            "give both for every document, null for the score of one not retrieved or the "
+            "relevance of one not judged"
+        )
 
 
 def _weights(weight: pa.Array, offsets: NDArray[np.int64], place: Callable[[int], str]) -> Floats:
@@ -25422,7 +25443,7 @@ def compute(
     return score_inputs(from_frame(data, inputs), parsed)
 
 
-# ndcg/scores/documents.py: List the documents of a query with their ranks and what every adds to DCG.
+# ndcg/scores/documents.py: List the documents of a query with their ranks and what they add to DCG.
 
 def documents(
     *,
@@ -25470,8 +25491,9 @@ def documents(
     """
     parsed = Options.of_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
-        needs = "one cutoff, since a document has one discount"
-        raise ValueError(f"k must be {needs}; got {shown(parsed.cutoffs)}")
+        raise ValueError(
+            f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
+        )
     wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
@@ -25490,8 +25512,10 @@ def documents(
     in_order = list(wanted or tables)
     unknown = [query for query in in_order if query not in tables]
     if unknown:
-        problem = f"{shown(unknown[0])} is not a query of the references"
-        raise ValueError(f"queries: {problem} ({len(unknown)} such queries)")
+        raise ValueError(
+            f"queries: {shown(unknown[0])} is not a query of the references ({len(unknown)} such "
+            "queries)"
+        )
     # The columns of a query without documents have no type.
     return pa.concat_tables([tables[query] for query in in_order], promote_options="permissive")
 
@@ -25522,7 +25546,13 @@ class OneQuery(NamedTuple):
 
 def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
-    gain = _scores_documents_gains(relevance, judged, options)
+    # The gain of a document is the CG of a query with this document alone.
+    count = len(score)
+    gains = {name: options.scoring[name] for name in OF_GAINS}
+    measured = measure_queries(
+        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
+    )
+    (gain,) = measured["CG"]
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
     first = np.arange(len(order))  # the rank of the document, from 0
     last = np.arange(1, len(order) + 1)  # and the next rank
@@ -25534,7 +25564,11 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
         begins = np.flatnonzero(new)
         first = begins[group]
         last = np.append(begins[1:], len(order))[group]
-    discount = _mean_discounts(first, last, options)
+    # The mean discount of the ranks that a document shares, 0 beyond the cutoff.
+    counted = min(options.cutoffs[0] or len(order), len(order))
+    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
+    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
+    discount = shared / (last - first)
     missed = np.flatnonzero(judged & ~retrieved)
     missed = missed[np.argsort(-gain[missed], kind="stable")]
     listed = np.concatenate([order, missed])
@@ -25550,25 +25584,6 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
             "discount": np.append(discount, np.zeros(len(missed))),
         }
     )
-
-
-def _mean_discounts(first: NDArray[np.intp], last: NDArray[np.intp], options: Options) -> Floats:
-    """Return the mean discount of the ranks that a document shares, 0 beyond the cutoff."""
-    (k,) = options.cutoffs
-    counted = min(k or len(first), len(first))
-    sums = np.append(0, np.cumsum(discounts(counted, options.log_base, options.discount)))
-    shared = sums[np.minimum(last, counted)] - sums[np.minimum(first, counted)]
-    return np.asarray(shared / (last - first))
-
-
-def _scores_documents_gains(relevance: Array, judged: Mask, options: Options) -> Floats:
-    """Return the gain of every document, as the CG of a query with this document alone."""
-    gains = {name: options.scoring[name] for name in OF_GAINS}
-    count = len(relevance)
-    measured = measure_queries(
-        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
-    )
-    return np.asarray(measured["CG"][0])
 
 
 def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
@@ -25733,8 +25748,9 @@ def preview(
     """
     parsed = Options.of_method(preview, k, options, lacks=())
     if any(map(is_spark, (predictions, references, data))):
-        hint = "give its first rows, frame.limit(100).toArrow()"
-        raise InputError(f"a Spark DataFrame is not previewed; {hint}")
+        raise InputError(
+            "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
+        )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
