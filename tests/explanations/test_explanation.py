@@ -253,6 +253,7 @@ def test_what_gives_a_score_is_told_if_chance_alone_would_not(
         assert "would decide" in answer.decide
 
 
+@pytest.mark.slow
 def test_scores_of_other_systems_have_no_cause() -> None:
     """But for a few by chance, as benchmarks/EXPLANATIONS.md shows."""
     named = 0
@@ -384,6 +385,7 @@ def test_scores_by_name_are_explained_at_the_first_cutoff(ndcg: evaluate.Metric)
     assert ndcg.explain(**CARD, got={"nDCG@2": got["nDCG@2"]}).measure == "nDCG@2"
 
 
+@pytest.mark.slow
 def test_scores_at_two_cutoffs_leave_fewer_combinations_than_one(ndcg: evaluate.Metric) -> None:
     known = {"judged_only": False, "ties": "average", "zero_division": 0.0, "log_base": 2}
     scores = ndcg.compute(
