@@ -5021,8 +5021,6 @@ class Rankings(NamedTuple):
         most = 0
         for query in range(min(self.queries, QUERIES_LOOKED_AT)):
             ids = list(map(str, self.documents(query)))
-            if ids and not ids[0].isdigit():  # as nearly always
-                return ""
             retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
             ranked = set(compress(ids, retrieved))
             if ranked != set(map(str, range(len(ranked)))):
@@ -6585,6 +6583,13 @@ class ById:
 def has_ids(side: Any) -> bool:
     """Return whether the documents of a side have ids."""
     return isinstance(side, (ById, Columns))
+
+
+def first_id(side: ById | Columns) -> Any:
+    """Return the first id of a document; None if there is none."""
+    if isinstance(side, ById):
+        return next(chain.from_iterable(side.queries.values()), None)
+    return side.document[0].as_py() if len(side.document) else None
 
 
 def has_no_documents(side: Any) -> bool:
@@ -10449,7 +10454,8 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if has_ids(inputs.predictions) and not rankings.unmatched:
+    run = inputs.predictions
+    if has_ids(run) and not rankings.unmatched and str(first_id(run)).isdigit():
         doubts.append(rankings.counted_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")

@@ -39,6 +39,13 @@ def has_ids(side: Any) -> bool:
     return isinstance(side, (ById, Columns))
 
 
+def first_id(side: ById | Columns) -> Any:
+    """Return the first id of a document; None if there is none."""
+    if isinstance(side, ById):
+        return next(chain.from_iterable(side.queries.values()), None)
+    return side.document[0].as_py() if len(side.document) else None
+
+
 def has_no_documents(side: Any) -> bool:
     """Return whether a side holds no document, so that there is nothing that has fields."""
     if isinstance(side, ById):

@@ -19,7 +19,14 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
-from .documents import ById, has_ids, has_no_documents, ids_of_queries, refuse_no_values
+from .documents import (
+    ById,
+    first_id,
+    has_ids,
+    has_no_documents,
+    ids_of_queries,
+    refuse_no_values,
+)
 from .exclusion import by_position
 from .fields import (
     MOST_FIELDS,
@@ -391,7 +398,8 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if has_ids(inputs.predictions) and not rankings.unmatched:
+    run = inputs.predictions
+    if has_ids(run) and not rankings.unmatched and str(first_id(run)).isdigit():
         doubts.append(rankings.counted_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
