@@ -177,6 +177,7 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
 
 
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
 @NOTHING_IN_COMMON
 @pytest.mark.filterwarnings(
     "ignore:.*hold only 0 and 1:UserWarning"
