@@ -7478,7 +7478,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
-    # Only ties of retrieved documents with other relevances change a score.
+    # A tie changes a score only if its documents were retrieved and have different relevances.
     rows = np.arange(len(query))
     if rankings.retrieved is not None:
         rows = rows[rankings.retrieved]
@@ -8095,11 +8095,10 @@ def _rows_without_names(fields: FieldsByPath) -> str:
 
 def _inputs_roles_are_rows(rows: Any) -> bool:
     """Return whether a value is a list of rows of several single cells."""
-    if not is_list(rows) or len(rows) == 0:
+    if not is_list(rows) or not all(map(is_list, rows)):
         return False
-    for row in rows:
-        if not is_list(row) or len(row) < 2:
-            return False
+    if min(map(len, rows), default=0) < 2:
+        return False
     return not any(is_object(cell) or is_list(cell) for cell in rows[0])
 
 

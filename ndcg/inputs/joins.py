@@ -235,7 +235,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         return
     begins = rankings.offsets
     query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
-    # Only ties of retrieved documents with other relevances change a score.
+    # A tie changes a score only if its documents were retrieved and have different relevances.
     rows = np.arange(len(query))
     if rankings.retrieved is not None:
         rows = rows[rankings.retrieved]

@@ -237,11 +237,10 @@ def _rows_without_names(fields: FieldsByPath) -> str:
 
 def _are_rows(rows: Any) -> bool:
     """Return whether a value is a list of rows of several single cells."""
-    if not is_list(rows) or len(rows) == 0:
+    if not is_list(rows) or not all(map(is_list, rows)):
         return False
-    for row in rows:
-        if not is_list(row) or len(row) < 2:
-            return False
+    if min(map(len, rows), default=0) < 2:
+        return False
     return not any(is_object(cell) or is_list(cell) for cell in rows[0])
 
 

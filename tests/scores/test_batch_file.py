@@ -33,7 +33,7 @@ def batch_of(queries: int, dtype: str, seed: int) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.sampled_from([1, 1, 2, 5]), st.sampled_from(TYPES)), min_size=1, max_size=8
