@@ -3188,10 +3188,11 @@ def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
         return
     first, second, *_ = queries.values()
     kind = type(arguments[second]).__name__
-    raise ValueError(
-        f"{second}: is a separate database query ({kind}), as {first} is, and the rows of two "
-        "queries come in no common order; give both as columns of one: data=relation, "
-        "predictions='score', references='relevance'"
+    raise InputError(
+        f"is a separate database query ({kind}), as {first} is, and the rows of two queries come "
+        "in no common order; give both as columns of one: data=relation, predictions='score', "
+        "references='relevance'",
+        second,
     )
 
 
@@ -3201,10 +3202,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
     for name, index in indexes.items():
         first, first_index = next(iter(indexes.items()))
         if index is not first_index and not index.equals(first_index):
-            raise ValueError(
-                f"{name}: its index differs from the index of {first}, and rows are matched by "
-                "position, not by index; join both tables by query and document first, or give "
-                ".to_numpy() of each if their order is right"
+            raise InputError(
+                f"its index differs from the index of {first}, and rows are matched by position, "
+                "not by index; join both tables by query and document first, or give .to_numpy() "
+                "of both if their order is right",
+                name,
             )
 
 
@@ -8796,7 +8798,7 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
         problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
+        raise InputError(f"{problem}{_resembling(missing.values(), columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"
@@ -13169,7 +13171,7 @@ def from_file(
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             problem = "is JSON as text; give json.loads of it, or the path of a file"
             raise InputError(problem, argument) from None
-        error.argument = f"{argument}: "
+        error.argument = f"{worded(argument)}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise
@@ -14072,7 +14074,7 @@ def _shell_text(value: Any) -> str:
 # ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
 
 NEAR = 0.05  # how far from the reported score one of another origin may be
-UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
+UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
 
 
 class Evidence(NamedTuple):

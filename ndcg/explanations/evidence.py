@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..measure.ties import Floats, Mask
 
 NEAR = 0.05  # how far from the reported score one of another origin may be
-UNLIKELY = 0.04  # the most settings by chance with which one is named as the cause
+UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
 
 
 class Evidence(NamedTuple):

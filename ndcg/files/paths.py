@@ -6,7 +6,7 @@ from typing import Any
 from ..inputs.fields import one_error
 from ..inputs.reading import Inputs, refuse_same_column
 from ..measure.labels import Labels
-from ..measure.messages import InputError, within
+from ..measure.messages import InputError, within, worded
 from .content import FileError, MissingFileError
 from .groups import read_groups
 from .reader import read_columns
@@ -71,7 +71,7 @@ def from_file(
         if isinstance(side, str) and side.lstrip().startswith(("{", "[")):
             problem = "is JSON as text; give json.loads of it, or the path of a file"
             raise InputError(problem, argument) from None
-        error.argument = f"{argument}: "
+        error.argument = f"{worded(argument)}: "
         if isinstance(error, MissingFileError) and os.sep not in error.filename:
             error.strerror = f"{error.strerror}; if it names a column, give its DataFrame as data"
         raise

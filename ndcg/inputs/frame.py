@@ -196,7 +196,7 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
         problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise ValueError(f"{problem}{_resembling(missing.values(), columns)}")
+        raise InputError(f"{problem}{_resembling(missing.values(), columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"

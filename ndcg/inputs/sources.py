@@ -55,10 +55,11 @@ def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
         return
     first, second, *_ = queries.values()
     kind = type(arguments[second]).__name__
-    raise ValueError(
-        f"{second}: is a separate database query ({kind}), as {first} is, and the rows of two "
-        "queries come in no common order; give both as columns of one: data=relation, "
-        "predictions='score', references='relevance'"
+    raise InputError(
+        f"is a separate database query ({kind}), as {first} is, and the rows of two queries come "
+        "in no common order; give both as columns of one: data=relation, predictions='score', "
+        "references='relevance'",
+        second,
     )
 
 
@@ -68,10 +69,11 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
     for name, index in indexes.items():
         first, first_index = next(iter(indexes.items()))
         if index is not first_index and not index.equals(first_index):
-            raise ValueError(
-                f"{name}: its index differs from the index of {first}, and rows are matched by "
-                "position, not by index; join both tables by query and document first, or give "
-                ".to_numpy() of each if their order is right"
+            raise InputError(
+                f"its index differs from the index of {first}, and rows are matched by position, "
+                "not by index; join both tables by query and document first, or give .to_numpy() "
+                "of both if their order is right",
+                name,
             )
 
 

@@ -232,7 +232,8 @@ ONE, TWO = ["nDCG@5"], ["nDCG@5", "nDCG@20"]
     [
         ({"convention": "lightgbm"}, 1, ONE, "unknown"),
         ({"convention": "lightgbm"}, 2, ONE, "unknown"),
-        ({"convention": "lightgbm"}, 2, TWO, "conventions"),
+        ({"convention": "lightgbm"}, 2, TWO, "unknown"),
+        ({"convention": "lightgbm"}, 3, TWO, "conventions"),
         ({"convention": "lightgbm"}, 4, ONE, "conventions"),
         ({"discount": "reciprocal", "ties": "last"}, 3, ONE, "unknown"),
         ({"discount": "reciprocal", "ties": "last"}, 6, ONE, "cause"),
