@@ -21,10 +21,10 @@ from ..scores.preview import preview
 from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
-from ..statistics.measured import Score, affected_by_ties, mean_table
+from ..statistics.measured import Score, Slice, affected_by_ties, mean_table
 from ..statistics.notes import shared_notes
 from ..statistics.report import Report, plot_reports
-from ..statistics.slice_means import queries_in_slices, slice_rows, slices_in_mean
+from ..statistics.slice_means import queries_in_slices, report_slices, slices_in_mean
 from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
@@ -185,24 +185,21 @@ def _score_ideal(args: Namespace) -> Listing:
 
 def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table], list[Row]]:
     level, places = level_text(args.confidence), args.places
-    names, means = [["run"]], []
-    slice_names, slice_means = [["run", "slice"]], []
+    means, slices = [], []
     rows: list[Row] = []
     for run, report in reports.items():
         queries = report.counts["queries"]
-        names.append([run])
-        means.append((report.scores, queries))
-        for name, scores, queries_of_slice in slice_rows(report.slices, report.mean_of_slices):
-            slice_names.append([run, name])
-            slice_means.append((scores, queries_of_slice))
+        means.append(([run], Slice(queries, report.scores)))
+        for name, part in report_slices(report):
+            slices.append(([run, name], part))
         rows += _score_rows({"run": run}, report.scores, queries)
         for value, part in report.slices.items():
             rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
-        slices = {"run": run, "slices": slices_in_mean(report.slices)}
-        rows += _score_rows(slices, report.mean_of_slices, queries_in_slices(report.slices))
-    tables = [mean_table(names, means, level, places)]
-    if slice_means:
-        tables.append(mean_table(slice_names, slice_means, level, places))
+        names = {"run": run, "slices": slices_in_mean(report.slices)}
+        rows += _score_rows(names, report.mean_of_slices, queries_in_slices(report.slices))
+    tables = [mean_table(["run"], means, level, places)]
+    if slices:
+        tables.append(mean_table(["run", "slice"], slices, level, places))
     return tables, rows
 
 

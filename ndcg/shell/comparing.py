@@ -7,10 +7,10 @@ from ..files.groups import path_of
 from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
-from ..statistics.comparison import Comparison, compared_rows, query_rows, query_tables
-from ..statistics.measured import mean_table
+from ..statistics.comparison import Comparison, query_rows, query_tables
+from ..statistics.measured import Slice, mean_table
 from ..statistics.pairs import Pair
-from ..statistics.slice_means import slices_in_mean
+from ..statistics.slice_means import slice_rows, slices_in_mean
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
@@ -24,11 +24,10 @@ def compare_runs(args: Namespace) -> Listing:
     save_plot(comparison.plot, args.plot)
     level = level_text(args.confidence)
     worst = worst_of(args, FIRST)
-    names, means = [["run"]], []
+    means = []
     for run, scores in comparison.scores.items():
-        names.append([run])
-        means.append((scores, comparison.counts[run]))
-    tables = [mean_table(names, means, level, args.places)]
+        means.append(([run], Slice(comparison.counts[run], scores)))
+    tables = [mean_table(["run"], means, level, args.places)]
     tables += _tables_of_pairs(comparison, level, args.places)
     tables += query_tables(comparison, worst, args.places)
     # With --worst, queries take the place of the pairs in the rows of -o tsv and -o jsonl.
@@ -97,7 +96,7 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
     if not comparison.slices:
         return [all_queries]
     slices = [["slice", "queries", *header]]
-    for name, part in compared_rows(comparison):
+    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices):
         for pair in part.pairs:
             slices.append([name, counted_text(pair.queries, part.queries), *row(pair)])
     return [all_queries, slices]

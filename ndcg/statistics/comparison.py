@@ -6,20 +6,17 @@ dict of JSON types, from which it can be restored.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name
+from ..inputs.slices import Value
 from ..measure.messages import shown, visible
 from ..measure.options import choice, measure_of, whole
 from ..show.drawing import figure_of
-from ..show.json_types import without_nan
 from ..show.tables import (
-    Readable,
     Table,
     counted_text,
     latex_text,
@@ -28,11 +25,12 @@ from ..show.tables import (
     tabular,
 )
 from .contest import ComparedSlice, Contest, results_of
-from .measured import SHOWN, BySystem, Resampling, Scores, mean_cells, range_text, row_counts
+from .measured import SHOWN, BySystem, Resampling, Scores, Slice, mean_table, range_text, row_counts
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
+    Result,
     add_figures_of_documents,
     as_saved,
     check_row_count,
@@ -48,7 +46,7 @@ from .saved import (
     table_from_lists,
 )
 from .significance import differences
-from .slice_means import figures_of_documents, queries_in_slices
+from .slice_means import figures_of_documents, queries_in_slices, slice_rows
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -64,7 +62,7 @@ INDEPENDENT = (
 
 
 @dataclass(frozen=True)
-class Comparison(Readable):
+class Comparison(Result):
     """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:
@@ -197,23 +195,24 @@ class Comparison(Readable):
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
-        counts = self.counts
-        means = [(scores, counts[system]) for system, scores in self.scores.items()]
-        header, *rows = mean_cells(means, level)
-        table = [["system"]]
-        for cells in header:
-            table[0] += [*cells, self.testing.relation]
-        for index, (system, row) in enumerate(zip(self.scores, rows, strict=True)):
-            texts = [f"{letter_text(index)}  {system}"]
-            for name, cells in zip(self.measures, row, strict=True):
-                texts += [*cells, self._better_than(system, name)]
-            table.append(texts)
+        rows = []
+        for index, (system, scores) in enumerate(self.scores.items()):
+            name = f"{letter_text(index)}  {system}"
+            rows.append(([name], Slice(self.counts[system], scores)))
+        table = mean_table(["system"], rows, level)
+        column = 0
+        for measure in self.measures:
+            # After the interval.
+            column = table[0].index(level, column) + 1
+            table[0].insert(column, self.testing.relation)
+            for system, row in zip(self.scores, table[1:], strict=True):
+                row.insert(column, self._better_than(system, measure))
         return table
 
     def _slice_table(self, level: str) -> Table:
         columns = ["difference", level, "p", "p (Holm)"]
         table = [["slice", "queries", "pair", "measure", *columns]]
-        for name, part in compared_rows(self, SHOWN):
+        for name, part in slice_rows(self.slices, self.mean_of_slices, SHOWN):
             _, *rows = _pair_table("pair", part.pairs, columns, level)
             for pair, row in zip(part.pairs, rows, strict=True):
                 table.append([name, counted_text(pair.queries, part.queries), *row])
@@ -221,7 +220,9 @@ class Comparison(Readable):
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
+        pairs = list(self.pairs)
+        for _, part in slice_rows(self.slices, self.mean_of_slices):
+            pairs += part.pairs
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -301,23 +302,6 @@ class Comparison(Readable):
             f"systems that one is {testing.relation}, by letter ({testing.test}, "
             f"$p < {SIGNIFICANT}${corrected}).}}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as a dict of JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "pairs": without_nan(self.pairs),
-            "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "testing": self.testing._asdict(),
-            "slices": [
-                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
-            ],
-            "mean_of_slices": without_nan(self.mean_of_slices),
-        }
 
     @classmethod
     @as_saved("Comparison")
@@ -506,16 +490,6 @@ def _saved_results(
         "slices": slices,
         "mean_of_slices": mean_of_slices,
     }
-
-
-def compared_rows(
-    comparison: Comparison, most: int | None = None
-) -> list[tuple[str, ComparedSlice]]:
-    """Return the slices by their names, at most so many, and then their mean, if there is one."""
-    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
-    if comparison.mean_of_slices is not None:
-        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
-    return rows
 
 
 def query_rows(

@@ -9,7 +9,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -107,38 +106,6 @@ def range_text(counts: Collection[int]) -> str:
     return f"{count_text(least)} to {count_text(most)}"
 
 
-def mean_cells(
-    rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
-) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals: first the headings, then a list for every row.
-
-    Before each mean is the number of its queries; if all measures of a row have the same number,
-    only before the first.
-    """
-    cells = [[["queries", measure, level] for measure in rows[0][0]]]
-    differ = False
-    for scores, queries in rows:
-        row = []
-        for score in scores.values():
-            texts = score.cells(level, places, queries=queries)
-            row.append([texts["queries"], texts["mean"], texts[level]])
-        cells.append(row)
-        differ = differ or len({score.queries for score in scores.values()}) > 1
-    if not differ:
-        for row in cells:
-            for texts_of_mean in row[1:]:
-                del texts_of_mean[0]
-    return cells
-
-
-def mean_table(
-    names: Sequence[Sequence[str]], rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
-) -> Table:
-    """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
-    cells = mean_cells(rows, level, places)
-    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
-
-
 class Slice(NamedTuple):
     """The scores of the queries with the same value of `by`.
 
@@ -150,6 +117,33 @@ class Slice(NamedTuple):
 
     queries: int
     scores: Scores
+
+
+def mean_table(
+    headings: Sequence[str],
+    rows: Sequence[tuple[Sequence[str], Slice]],
+    level: str,
+    places: int = 4,
+) -> Table:
+    """Return a table of means and their intervals; a row begins with its names.
+
+    The number of queries comes before every mean, or, if it never differs within a row, only before
+    the first.
+    """
+    table = [list(headings)]
+    differ = False
+    for names, part in rows:
+        table.append(list(names))
+        differ = differ or len({score.queries for score in part.scores.values()}) > 1
+    for measure in rows[0][1].scores:
+        has_queries = differ or len(table[0]) == len(headings)
+        cells = [["queries", measure, level]]
+        for _, part in rows:
+            texts = part.scores[measure].cells(level, places, queries=part.queries)
+            cells.append([texts["queries"], texts["mean"], texts[level]])
+        for row, row_cells in zip(table, cells, strict=True):
+            row.extend(row_cells if has_queries else row_cells[1:])
+    return table
 
 
 class Resampling(NamedTuple):

@@ -1,20 +1,19 @@
 """Export a report: metadata of model cards for the Hugging Face Hub, flat scores for trackers."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from ..inputs.slices import MEAN_OF_SLICES
 from ..measure.messages import missing_library, shown
 from ..show.tables import count_text, interval_text
-from .measured import Scores
-from .slice_means import slice_rows
+from .measured import Slice
+from .slice_means import report_slices
 
 
 def flat_scores(report: Any) -> dict[str, float]:
     """Return scores and the ends of their intervals under names that all differ."""
     flat: dict[str, float] = {}
-    for part, _, scores in parts_of(report):
+    for part, (_, scores) in named_parts(report):
         for name, score in scores.items():
             key = name
             if part == MEAN_OF_SLICES:
@@ -32,15 +31,13 @@ def flat_scores(report: Any) -> dict[str, float]:
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def parts_of(report: Any) -> Iterator[tuple[str, int, Scores]]:
-    """Yield the scores of all queries, of every slice by its name, and of the mean of slices.
-
-    Before the scores is the number of queries.
-    """
-    yield "", report.counts["queries"], report.scores
-    for title, scores, queries in slice_rows(report.slices, report.mean_of_slices):
-        part = title if title == MEAN_OF_SLICES else f"slice={title}"
-        yield part, queries, scores
+def named_parts(report: Any) -> list[tuple[str, Slice]]:
+    """Return the scores of all queries, of every slice by its name, and of the mean of slices."""
+    parts = [("", Slice(report.counts["queries"], report.scores))]
+    for title, part in report_slices(report):
+        name = title if title == MEAN_OF_SLICES else f"slice={title}"
+        parts.append((name, part))
+    return parts
 
 
 def model_index(
@@ -59,7 +56,7 @@ def model_index(
     # The user's fields come last, so that they may replace the others.
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    for part, queries, scores in parts_of(report):
+    for part, (queries, scores) in named_parts(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue

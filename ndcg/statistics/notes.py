@@ -1,15 +1,16 @@
 """Notes: sentences that help the reader of a report or a comparison to interpret its figures."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..inputs.slices import Value, slice_name
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
+from ..measure.ties import Mask
 from ..scores.queries import sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
@@ -17,18 +18,12 @@ from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences, effective_queries
 
 NAMED = 5  # pairs or slices in a sentence
-# Why a query is excluded, as a sentence says it of one query and of several.
+# Why a query is excluded from a mean.
 LEFT_OUT = {
-    "missing": (
-        "judged queries is missing from the run and",
-        "judged queries are missing from the run and",
-    ),
-    "nothing relevant": (
-        "queries has no relevant documents and is",
-        "queries have no relevant documents and are",
-    ),
-    "ideal 0": ("queries has an ideal DCG of 0 and is", "queries have an ideal DCG of 0 and are"),
-    "weight 0": ("queries has a weight of 0 and is", "queries have a weight of 0 and are"),
+    "missing": "judged queries {are} missing from the run and",
+    "nothing relevant": "queries {have} no relevant documents and {are}",
+    "ideal 0": "queries {have} an ideal DCG of 0 and {are}",
+    "weight 0": "queries {have} a weight of 0 and {are}",
 }
 
 
@@ -38,23 +33,23 @@ def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str
     `unmatched` is the warning that no document was both retrieved and judged, or that most queries
     are missing; empty if there was none.
     """
-    notes = [
-        *left_out_notes(columns, options),
-        *missing_notes(columns, options),
-        *exclusion_notes(columns, options),
-        *unmatched_notes(columns, unmatched),
-        *cutoff_notes(columns, options),
-        *few_queries_notes(columns, options),
-        *chance_notes(scores, columns),
-    ]
+    notes = chain(
+        left_out_notes(columns, options),
+        missing_notes(columns, options),
+        exclusion_notes(columns, options),
+        unmatched_notes(columns, unmatched),
+        cutoff_notes(columns, options),
+        few_queries_notes(columns, options),
+        chance_notes(scores, columns),
+    )
     return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
 def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: what all share once, then the others with a name."""
     first, *others = by_system.values()
-    shared = [note for note in first if all(note in other for other in others)]
-    notes = list(shared)
+    notes = [note for note in first if all(note in other for other in others)]
+    shared = set(notes)
     for name, system_notes in by_system.items():
         for note in system_notes:
             if note not in shared:
@@ -62,13 +57,19 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     return notes
 
 
-def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return notes on cutoffs without effect, and on only relevant documents."""
+def _verbs(count: int) -> dict[str, str]:
+    """Return the verbs of a sentence on so many queries."""
+    if count == 1:
+        return {"have": "has", "are": "is"}
+    return {"have": "have", "are": "are"}
+
+
+def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield notes on cutoffs without effect, and on only relevant documents."""
     longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
-    sentences = []
     for k in options.cutoffs:
         if k is not None and k > longest:
-            sentences.append(
+            yield (
                 f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
                 "judged documents."
             )
@@ -76,36 +77,36 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     count = np.count_nonzero(columns["all relevant"])
     if 10 * count >= queries:
         # Fewer hardly raise the mean.
-        sentences.append(
+        yield (
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
             "them scores high."
         )
-    return sentences
 
 
-def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on the number of queries, if it is small."""
+def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
     fewest = min(counted_weights, key=effective_queries)
     effective = effective_queries(fewest)
-    if effective >= FEW:
-        return []
     queries = np.count_nonzero(fewest)
+    if effective >= FEW:
+        return
     if queries == 1:
-        return ["A single query says nothing about others: its score has no interval."]
+        yield "A single query says nothing about others: its score has no interval."
+        return
     number = f"{queries:,}"
     if effective <= 0.999 * queries:
         # Apart from rounding, weights differ.
         number += f", which count as {effective:.1f} by their weights"
-    return [
+    yield (
         f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
         "their levels say."
-    ]
+    )
 
 
-def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on the queries that are excluded from all means or from some, and why."""
+def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on the queries that are excluded from all means or from some, and why."""
     has_no_relevant = columns["ideal"] <= 0
     is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
@@ -113,7 +114,6 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
         "nothing relevant": has_no_relevant & ~is_skipped,
         "ideal 0": ~has_no_relevant & ~is_skipped,
     }
-    sentences = []
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
@@ -122,99 +122,92 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault(excluded.tobytes(), []).append(name)
         for mask, names in measures.items():
             measure = _some_names(names, options.names)
-            sentences += _left_out_notes(reason, np.frombuffer(mask, bool), measure)
+            yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
-        sentences += _left_out_notes("weight 0", columns["weight"] == 0)
-    return sentences
+        yield from _left_out_notes("weight 0", columns["weight"] == 0)
 
 
-def _left_out_notes(reason: str, excluded: NDArray[np.bool_], measure: str = "") -> list[str]:
-    count = np.count_nonzero(excluded)
-    if count == 0:
-        return []
-    one, several = LEFT_OUT[reason]
-    why = one if count == 1 else several
-    return [f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."]
+def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[str]:
+    count = int(np.count_nonzero(excluded))
+    if count:
+        why = LEFT_OUT[reason].format(**_verbs(count))
+        yield f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."
 
 
-def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on missing queries that count in the mean, and on those with few documents.
+def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on missing queries that count in the mean, and on ones with few documents.
 
     A short list with all judged documents, as of a reranker, is as long as it can usefully be.
     """
-    sentences: list[str] = []
     missing = int(np.count_nonzero(columns["missing"]))
     if missing and options.missing != "skip":
-        sentences.append(Message(f"{sentence_on_missing(missing, len(columns['ideal']))}."))
+        yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
-    if not few:
-        return sentences
     other = "other " if missing else ""
     fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        return [*sentences, f"1 {other}query has {fewer} and lacks judged ones."]
-    return [*sentences, f"{few:,} {other}queries have {fewer} and lack judged ones."]
+        yield f"1 {other}query has {fewer} and lacks judged ones."
+    elif few > 1:
+        yield f"{few:,} {other}queries have {fewer} and lack judged ones."
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged.
+def unmatched_notes(columns: PerQuery, unmatched: str) -> Iterator[str]:
+    """Yield a sentence if no document was both retrieved and judged.
 
     `unmatched` says so with ids from both inputs, if these are known.
     """
     if unmatched:
-        return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    if not columns["retrieved"].any() or not columns["judged"].any():
-        return []
-    if columns["retrieved and judged"].any():
-        return []
-    return [
-        Message(
+        yield Message(f"{unmatched[0].upper()}{unmatched[1:]}.")
+    elif (
+        columns["retrieved"].any()
+        and columns["judged"].any()
+        and not columns["retrieved and judged"].any()
+    ):
+        yield Message(
             f"No document was both retrieved and judged: do {mark('predictions')} and "
             f"{mark('references')} use the same document ids?"
         )
-    ]
 
 
-def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on excluded documents, and on queries that they leave nothing relevant."""
+def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on excluded documents, and on queries that they leave nothing relevant."""
     if EXCLUDED[0] not in columns:
-        return []
+        return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     from_run = options.exclude_from == "run"
     if not retrieved and (from_run or not judged):
         where = "retrieved" if from_run else "retrieved or judged"
-        return [
-            Message(
-                f"No document was excluded: {mark('exclude')} has none that is {where}; are its "
-                "ids the ids of queries and documents?"
-            )
-        ]
+        yield Message(
+            f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
+            "the ids of queries and documents?"
+        )
+        return
     if from_run:
-        return [
+        yield (
             f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
             f"{judged:,}."
-        ]
-    sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+        )
+        return
+    yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
     count = 0
     for name, measure, _ in options.results:
         if measure == "nDCG":
             count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
     if count == 0:
-        return sentences
+        return
     value = options.scoring["zero_division"]
     counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-    have, are = ("has", "is") if count == 1 else ("have", "are")
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
     skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    return [*sentences, Message(f"{left} {counted}; {skip}.")]
+    sentence = "{count:,} of {queries:,} queries {have} no relevant document left and {are}"
+    left = sentence.format(count=count, queries=len(emptied), **_verbs(count))
+    yield Message(f"{left} {counted}; {skip}.")
 
 
-def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
-    """Return a sentence on each score that may be no better than a random order, or is worse."""
-    sentences = []
+def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
+    """Yield a sentence on every score that may be no better than a random order, or is worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
         if not (np.abs(by_order) > 0).any():
@@ -222,46 +215,40 @@ def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
-            sentences.append(f"{name} may be no better than a random order: {expected}.")
+            yield f"{name} may be no better than a random order: {expected}."
         elif score.random_order > score.high:
-            sentences.append(
-                f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
-            )
-    return sentences
+            yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> list[str]:
-    """Return sentences on slices without an interval, and on what their mean lacks for it."""
+def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
+    """Yield sentences on slices without an interval, and on what their mean lacks for it."""
     without = 0
     for part in slices.values():
-        if any(math.isnan(score.low) for score in part.scores.values()):
-            without += 1
-    if not without:
-        return []
-    sentences = [
-        f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of their "
-        "queries have a value."
-    ]
+        without += any(math.isnan(score.low) for score in part.scores.values())
+    if without:
+        yield (
+            f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
+            "their queries have a value."
+        )
     named = [part for value, part in slices.items() if value is not None]
     measures_by_count: dict[int, list[str]] = {}
     without_interval = []
     for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
-        measures_by_count.setdefault(counted, []).append(name)
+        if counted < len(named):
+            measures_by_count.setdefault(counted, []).append(name)
         if score.queries and math.isnan(score.low):
             without_interval.append(name)
-    measures_by_count.pop(len(named), None)
     for counted, names in measures_by_count.items():
-        sentences.append(
+        yield (
             f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
             f"{len(named):,} slices; the others have no value."
         )
     if without_interval:
-        sentences.append(
+        yield (
             f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
             "of the slices has none."
         )
-    return sentences
 
 
 def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
@@ -271,22 +258,20 @@ def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     return f" of {', '.join(names)}"
 
 
-def small_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices with few queries, if there are any."""
+def small_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
+    """Yield a sentence on the slices with few queries, if there are any."""
     few = sum(part.queries < FEW for part in slices.values())
-    if not few:
-        return []
-    return [
-        f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss the "
-        "true value more often than they say."
-    ]
+    if few:
+        yield (
+            f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss "
+            "the true value more often than they say."
+        )
 
 
-def first_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices that tables omit, if there are any."""
-    if len(slices) <= SHOWN:
-        return []
-    return [f"The first {SHOWN} of {len(slices):,} slices are shown."]
+def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
+    """Yield a sentence on the slices that tables omit, if there are any."""
+    if len(slices) > SHOWN:
+        yield f"The first {SHOWN} of {len(slices):,} slices are shown."
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
@@ -314,18 +299,17 @@ def differing_text(least: int, most: int | None = None) -> str:
     return f"{least:,} queries that differ"
 
 
-def equal_notes(pairs: Sequence[Pair]) -> list[str]:
-    """Return a sentence on the pairs with the same values of every measure, if there are any."""
+def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}
     for pair in pairs:
         differing[pair.title] = differing.get(pair.title, 0) + pair.differing
     equal = [title for title, queries in differing.items() if queries == 0]
-    if not equal:
-        return []
-    return [
-        f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
-        "same run?"
-    ]
+    if equal:
+        yield (
+            f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+            "same run?"
+        )
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -335,30 +319,28 @@ def _first_names(names: Sequence[str]) -> str:
     return text
 
 
-def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, or perhaps are not, and on their power."""
-    sentences = _beyond_notes(pairs, testing, baseline)
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+    """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
+    yield from _beyond_notes(pairs, testing, baseline)
     too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
-        sentences.append(
+        yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
     near = 0
     for pair in pairs:
         # The error of p, times p_holm / p, is that of p_holm.
-        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
-            near += 1
+        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if near:
-        sentences.append(
+        yield (
             f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
             f"{SIGNIFICANT}: all permutations might put them on the other side."
         )
-    return sentences
 
 
-def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return a sentence on the pairs that cannot be significant, if there are any."""
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+    """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
     least = 1.0
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
@@ -366,7 +348,7 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
             beyond.append(pair)
             least = min(least, p)
     if not beyond:
-        return []
+        return
     tests = len(testing.families(pairs)[0])  # which are corrected together
     needed = []
     reason = "this number of permutations"
@@ -379,36 +361,31 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
     p_name = "p"
     if tests > 1:
         p_name = f"p corrected for {tests:,}"
-        # Against a baseline, each of n systems is in one pair; without one, in n - 1.
+        # Against a baseline, a system is in one pair; without one, in a pair with every other.
         needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
-    return [
+    yield (
         f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
         f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
-    ]
+    )
 
 
 def notes_on_slices(
     pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
-) -> list[str]:
-    """Return notes on the correction of p-values in slices, and on slices that are not compared."""
-    sentences = []
+) -> Iterator[str]:
+    """Yield notes on the correction of p-values in slices, and on slices that are not compared."""
     if compared:
         together = len(testing.families(pairs)[0])
-        sentences.append(
+        yield (
             f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
             f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
-    if not left_out:
-        return sentences
-    names = _first_names(list(map(slice_name, left_out)))
-    sentences.append(
-        f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two of "
-        f"their queries have a value: {names}."
-    )
-    if left_out != [None]:
-        # None is no slice, and not in their mean.
-        sentences.append(
-            "The mean of slices is not compared either, since one of the slices is not."
+    if left_out:
+        names = _first_names(list(map(slice_name, left_out)))
+        yield (
+            f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
+            f"of their queries have a value: {names}."
         )
-    return sentences
+    # None is no slice, and not in their mean.
+    if left_out not in ([], [None]):
+        yield "The mean of slices is not compared either, since one of the slices is not."

@@ -21,8 +21,7 @@ from ..scores.frames import from_frame
 from ..scores.means import mean
 from ..scores.queries import Notify, warn_of_predictions
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
-from ..show.json_types import without_nan
-from ..show.tables import Readable, Table, count_text
+from ..show.tables import Table, count_text
 from .measured import (
     COUNTS,
     EXCLUDED,
@@ -44,6 +43,7 @@ from .measured import (
 from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes, small_slices
 from .saved import (
+    Result,
     as_saved,
     check_row_count,
     check_scores,
@@ -58,7 +58,7 @@ from .saved import (
     table_from_lists,
 )
 from .significance import Sample
-from .slice_means import SliceRow, mean_of_slices, slice_rows
+from .slice_means import mean_of_slices, report_slices
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -71,7 +71,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Report(Readable):
+class Report(Result):
     """The scores of one system, their intervals, and what a reader needs to judge them.
 
     Attributes:
@@ -122,33 +122,11 @@ class Report(Readable):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        titles = [["slice"]]
-        rows = []
-        for title, scores, queries_of_slice in self._slice_rows():
-            titles.append([title])
-            rows.append((scores, queries_of_slice))
-        return [means, mean_table(titles, rows, level), counts]
-
-    def _slice_rows(self) -> list[SliceRow]:
-        return slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        rows = [([name], part) for name, part in report_slices(self, SHOWN)]
+        return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict of JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "counts": self.counts,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "slices": [
-                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
-            ],
-            "mean_of_slices": without_nan(self.mean_of_slices),
-        }
 
     @classmethod
     @as_saved("Report")
@@ -340,9 +318,9 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        slices = [
-            (title, [scores[name] for name in names]) for title, scores, _ in self._slice_rows()
-        ]
+        slices = []
+        for title, part in report_slices(self, SHOWN):
+            slices.append((title, [part.scores[name] for name in names]))
         _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
 
 
@@ -369,12 +347,11 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(panel_axes, means)
         panel_axes.set_xlabel(f"{name}, with {level}")
     if report.slices:
-        parts = [system_report._slice_rows() for system_report in reports.values()]
-        slices = []
-        for rows_of_slice in zip(*parts, strict=True):
-            title = rows_of_slice[0][0]
-            slices.append((title, [scores[first] for _, scores, _ in rows_of_slice]))
-        _draw_slices(axes[-1], slices, list(reports), f"{first}, with {level}")
+        slices: dict[str, list[Score]] = {}
+        for system_report in reports.values():
+            for title, part in report_slices(system_report, SHOWN):
+                slices.setdefault(title, []).append(part.scores[first])
+        _draw_slices(axes[-1], slices.items(), list(reports), f"{first}, with {level}")
     return figure
 
 

@@ -18,6 +18,8 @@ from ..measure.arguments import GAINS
 from ..measure.messages import shown
 from ..measure.options import Options, is_real, measure_of
 from ..measure.ties import Floats
+from ..show.json_types import without_nan
+from ..show.tables import Readable
 from .measured import COUNTS, PerQuery, Resampling, Score, Scores, columns_of_values, row_counts
 from .pairs import Pair
 from .significance import ROUNDING
@@ -25,6 +27,20 @@ from .significance import ROUNDING
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
+
+
+class Result(Readable):
+    """A result that is shown as tables and saved as JSON."""
+
+    queries: pa.Table
+    slices: dict[Value, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as a dict of JSON types."""
+        slices = [{"slice": value, **part._asdict()} for value, part in self.slices.items()]
+        saved = without_nan({**vars(self), "queries": None, "slices": slices})
+        # The values of the queries are of JSON types already.
+        return {**saved, "queries": self.queries.to_pydict()}
 
 
 class OldResultError(ValueError):

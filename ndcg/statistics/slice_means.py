@@ -13,8 +13,6 @@ from .measured import Score, Scores, Slice, greatest_value
 from .significance import Sample
 from .stratified import Combined, combine
 
-SliceRow = tuple[str, Scores, int]  # the name, scores and number of queries
-
 
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
@@ -83,18 +81,21 @@ def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
 
 
 def slice_rows(
-    slices: Mapping[Value, Slice], means: Scores, most: int | None = None
-) -> list[SliceRow]:
-    """Return the name, scores and number of queries of every slice, and then of their mean.
-
-    There are at most so many slices before the mean.
-    """
-    rows = []
-    for value, part in islice(slices.items(), most):
-        rows.append((slice_name(value), part.scores, part.queries))
-    if means:
-        rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
+    slices: Mapping[Value, Any], mean: Any, most: int | None = None
+) -> list[tuple[str, Any]]:
+    """Return the slices by their names, at most so many, and then their mean, if there is one."""
+    rows = [(slice_name(value), part) for value, part in islice(slices.items(), most)]
+    if mean is not None:
+        rows.append((MEAN_OF_SLICES, mean))
     return rows
+
+
+def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice]]:
+    """Return the slices of a report by their names, at most so many, and then their mean."""
+    mean = None
+    if report.mean_of_slices:
+        mean = Slice(queries_in_slices(report.slices), report.mean_of_slices)
+    return slice_rows(report.slices, mean, most)
 
 
 def slices_in_mean(slices: Mapping[Value, Any]) -> int:

@@ -179,7 +179,7 @@ def test_p_values_too_near_to_the_level_are_noted(
         "1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations "
         "might put them on the "
     )
-    found = notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None)
+    found = list(notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing(), None))
     assert found == [f"{note}other side."] * noted
 
 
