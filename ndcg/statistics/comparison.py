@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..inputs.slices import Value
 from ..measure.messages import shown, visible
-from ..measure.options import choice, measure_of, whole
+from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import figure_of
 from ..show.tables import (
     Table,
@@ -31,19 +31,16 @@ from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
     Result,
+    Saved,
     add_figures_of_documents,
-    as_saved,
     check_row_count,
     check_scores,
     saved_columns,
-    saved_notes,
     saved_pairs,
-    saved_resampling,
     saved_scores,
-    saved_signature,
     saved_slices,
     slices_in,
-    table_from_lists,
+    version_in,
 )
 from .significance import differences
 from .slice_means import figures_of_documents, queries_in_slices, slice_rows
@@ -304,22 +301,11 @@ class Comparison(Result):
         )
 
     @classmethod
-    @as_saved("Comparison")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on.
-
-        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again
-        from the values of the queries, except for the figures of a score that depend on documents.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
-        """
-        signature, options, is_of_2 = saved_signature(values["signature"])
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
         baseline = values["baseline"]
-        resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values["testing"]))
-        queries = table_from_lists(values["queries"])
         tables = {}
         for system in queries["system"].unique().to_pylist():
             tables[system] = queries.filter(pc.equal(queries["system"], system))
@@ -330,21 +316,13 @@ class Comparison(Result):
                 raise ValueError("queries: must be the same for each system")
         columns = {}
         for system, table in tables.items():
-            columns[system] = saved_columns(table, options.names, signature)
-        if is_of_2:
+            columns[system] = saved_columns(table, options.names, values["signature"])
+        if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
             results = _computed_again(values, columns, first, contest)
         else:
             results = _saved_results(values, columns, first, options.names, baseline)
-            results["resampling"] = resampling
-        return cls(
-            signature=signature,
-            baseline=baseline,
-            queries=queries,
-            notes=saved_notes(values["notes"]),
-            testing=testing,
-            **results,
-        )
+        return {"baseline": baseline, "testing": testing, **results}
 
     def plot(
         self,

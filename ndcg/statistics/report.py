@@ -44,18 +44,15 @@ from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes, small_slices
 from .saved import (
     Result,
-    as_saved,
+    Saved,
     check_row_count,
     check_scores,
     saved_columns,
     saved_count,
-    saved_notes,
-    saved_resampling,
     saved_scores,
-    saved_signature,
     saved_slices,
     slices_in,
-    table_from_lists,
+    version_in,
 )
 from .significance import Sample
 from .slice_means import mean_of_slices, report_slices
@@ -129,49 +126,29 @@ class Report(Result):
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
     @classmethod
-    @as_saved("Report")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on.
-
-        What later versions saved is read. Means, intervals and slices that 2.x saved are computed
-        again from the values of the queries.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
-        """
-        signature, options, is_of_2 = saved_signature(values["signature"])
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
         names = options.names
-        queries = table_from_lists(values["queries"])
-        resampling = saved_resampling(values["resampling"])
-        columns = saved_columns(queries, names, signature)
+        columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
             counts[name] = saved_count(count, f"counts: {name}")
-        if is_of_2:
+        if version_in(values["signature"]).startswith("2."):
             by = slices_in(queries)
-            scores, slices, means = _scores_and_slices(columns, by, names, resampling.confidence)
+            results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
-        else:
-            scores = saved_scores(values["scores"], names)
-            check_row_count(counts["queries"], len(queries), "counts")
-            check_scores(scores, columns)
-            slices = {}
-            for value, part in saved_slices(values["slices"], queries).items():
-                slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
-            means = {}
-            if values["mean_of_slices"]:
-                means = saved_scores(values["mean_of_slices"], names)
-        return cls(
-            signature=signature,
-            scores=scores,
-            counts=counts,
-            queries=queries,
-            resampling=resampling,
-            notes=saved_notes(values["notes"]),
-            slices=slices,
-            mean_of_slices=means,
-        )
+            return {"counts": counts, **results}
+        scores = saved_scores(values["scores"], names)
+        check_row_count(counts["queries"], len(queries), "counts")
+        check_scores(scores, columns)
+        slices = {}
+        for value, part in saved_slices(values["slices"], queries).items():
+            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
+        means = {}
+        if values["mean_of_slices"]:
+            means = saved_scores(values["mean_of_slices"], names)
+        return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values.
@@ -458,7 +435,7 @@ def report_and_missing(
     slices = None
     if inputs.by is not None:
         slices = slices_of(inputs.by, columns.get("query"), queries)
-    scores, by_slice, means = _scores_and_slices(columns, slices, names, resampling.confidence)
+    results = _scores_and_slices(columns, slices, names, resampling.confidence)
     counts = {
         "queries": queries,
         "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -473,38 +450,36 @@ def report_and_missing(
     is_excluding = inputs.exclude is not None
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
-        scores=scores,
         counts=counts,
         queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, scores, "".join(unmatched)),
-            *small_slices(by_slice),
-            *slice_notes(by_slice, means),
+            *notes_of(columns, options, results["scores"], "".join(unmatched)),
+            *small_slices(results["slices"]),
+            *slice_notes(results["slices"], results["mean_of_slices"]),
         ),
-        slices=by_slice,
-        mean_of_slices=means,
+        **results,
     )
     return result, columns["missing"]
 
 
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
-) -> tuple[Scores, dict[Value, Slice], Scores]:
-    """Return the scores of all queries, those of every slice, and the mean of the slices."""
+) -> dict[str, Any]:
+    """Return the scores of all queries and of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
         if not score.queries:
             mean(name, columns[name], columns.get("weight"))  # raises the error
-    if slices is None:
-        return scores, {}, {}
     by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in in_slices(figures, slices):
+    parts = in_slices(figures, slices) if slices is not None else ()
+    for value, part in parts:
         samples[value] = samples_of(part, names)
         by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
-    return scores, by_slice, mean_of_slices(samples, by_slice, confidence)
+    means = mean_of_slices(samples, by_slice, confidence)
+    return {"scores": scores, "slices": by_slice, "mean_of_slices": means}
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:

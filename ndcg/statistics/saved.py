@@ -6,9 +6,8 @@ queries.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +28,10 @@ DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 
 
+class OldResultError(ValueError):
+    """A result that a version saved which this one does not read."""
+
+
 class Result(Readable):
     """A result that is shown as tables and saved as JSON."""
 
@@ -42,30 +45,50 @@ class Result(Readable):
         # The values of the queries are of JSON types already.
         return {**saved, "queries": self.queries.to_pydict()}
 
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the result that `to_dict` was called on.
 
-class OldResultError(ValueError):
-    """A result that a version saved which this one does not read."""
+        What later versions saved is read. Means, intervals, pairs and slices that 2.x saved are
+        computed again from the values of the queries, except for the figures of a comparison's
+        scores that depend on documents.
 
+        Raises:
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
+        """
+        try:
+            options = saved_options(values["signature"])
+            queries = table_from_lists(values["queries"])
+            resampling = saved_resampling(values["resampling"])
+            fields = {
+                "signature": values["signature"],
+                "queries": queries,
+                "resampling": resampling,
+                "notes": saved_notes(values["notes"]),
+            }
+            return cls(**fields | cls._read(values, options, queries, resampling))
+        except OldResultError:
+            raise
+        except (
+            KeyError,
+            TypeError,
+            AttributeError,
+            ValueError,
+            OverflowError,
+            pa.ArrowException,
+        ) as error:
+            raise ValueError(
+                f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
+                f"({type(error).__name__}: {error})"
+            ) from error
 
-@contextmanager
-def as_saved(kind: str) -> Iterator[None]:
-    """Raise a ValueError, never another error, for values that `to_dict` did not return."""
-    try:
-        yield
-    except OldResultError:
-        raise
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        OverflowError,
-        pa.ArrowException,
-    ) as error:
-        raise ValueError(
-            f"values must be the result of {kind}.to_dict(), whole and unchanged "
-            f"({type(error).__name__}: {error})"
-        ) from error
+    @classmethod
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
+        """Return the other fields of a saved result, checked against the values of the queries."""
+        raise NotImplementedError
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -124,23 +147,26 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any) -> tuple[str, Options, bool]:
-    """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    version = ""
-    if isinstance(signature, str):
-        _, _, version = signature.partition("|v:")
-    if not version:
+def version_in(signature: str) -> str:
+    """Return the version in a signature, and what follows it; empty if there is none."""
+    return signature.partition("|v:")[2]
+
+
+def saved_options(signature: Any) -> Options:
+    """Return options with the measures of a saved signature."""
+    if not isinstance(signature, str) or not version_in(signature):
         raise ValueError(
             "signature: must begin with the measures and end with the version; got "
             f"{shown(signature)}"
         )
+    version = version_in(signature)
     if version.startswith("1."):
         raise OldResultError(
             f"values were saved by version {version}; this version reads results of 2.0 and "
             "later: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
-    return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
+    return Options.parse(measures=measures.split("+"))
 
 
 def saved_resampling(values: Saved) -> Resampling:
