@@ -16,7 +16,7 @@ from .measured import (
     Scores,
     greatest_value,
     in_slices,
-    make_scores,
+    make_score,
     query_figures,
     samples_of,
     score_system,
@@ -110,16 +110,17 @@ class Contest(NamedTuple):
                     error, detectable = 0.0, math.nan
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
                 figures["p_t"] = t_test(beyond, error, mean.freedom, two_sided)
-                pair = self._pair(
-                    **figures,
-                    low=mean.low,
-                    high=mean.high,
-                    standard_error=mean.standard_error,
-                    degrees_of_freedom=mean.freedom,
-                    min_detectable=detectable,
-                    queries_needed=None,
+                pairs.append(
+                    self._pair(
+                        **figures,
+                        low=mean.low,
+                        high=mean.high,
+                        standard_error=mean.standard_error,
+                        degrees_of_freedom=mean.freedom,
+                        min_detectable=detectable,
+                        queries_needed=None,
+                    )
                 )
-                pairs.append(pair)
         return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
@@ -132,33 +133,30 @@ class Contest(NamedTuple):
         ]
         return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
-    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> list[Pair]:
-        """Add the scores of one result to those of the systems, and return its pairs."""
+    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> Iterator[Pair]:
+        """Add the scores of one result to those of the systems, and yield its pairs."""
         testing = self.testing
         sample = self._sample(name, columns)
         confidence = self.resampling.confidence
         ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        figures_of_systems = np.array([figures[name] for figures in columns.values()])
-        scores_of_systems = make_scores(name, figures_of_systems, ends)
-        for system, score in zip(columns, scores_of_systems, strict=True):
-            scores[system][name] = score
-        powers = power(sample, alternative=testing.alternative, margin=testing.margin)
         # The intervals of the differences follow those of the means.
-        rows = np.array([*(column[len(columns) :] for column in ends), *powers]).T.tolist()
-        pairs = []
-        for figures, row in zip(self._tested(name, scores, sample), rows, strict=True):
-            low, high, error, detectable, needed = row
-            pair = self._pair(
+        rows = np.array(ends).T.tolist()
+        for system, row in zip(columns, rows, strict=False):
+            scores[system][name] = make_score(name, columns[system][name], *row)
+        tested = self._tested(name, scores, sample)
+        powers = power(sample, alternative=testing.alternative, margin=testing.margin)
+        detectable, needed = (column.tolist() for column in powers)
+        for row, figures in enumerate(tested):
+            low, high, error = rows[len(columns) + row]
+            yield self._pair(
                 **figures,
                 low=low,
                 high=high,
                 standard_error=error,
                 degrees_of_freedom=float(len(sample.weight) - 1),
-                min_detectable=detectable,
-                queries_needed=None if math.isnan(needed) else int(needed),
+                min_detectable=detectable[row],
+                queries_needed=None if math.isnan(needed[row]) else int(needed[row]),
             )
-            pairs.append(pair)
-        return pairs
 
     def _tested(
         self, name: str, scores: Mapping[str, Scores], sample: Sample
@@ -194,22 +192,19 @@ class Contest(NamedTuple):
 
     def _independent(
         self, name: str, columns: BySystem, scores: Mapping[str, Scores]
-    ) -> list[Pair]:
-        """Add the scores of one result of systems with different queries, and return its pairs."""
+    ) -> Iterator[Pair]:
+        """Add the scores of one result of systems with different queries, and yield its pairs."""
         confidence = self.resampling.confidence
         samples = {}
         for system, figures in columns.items():
             scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
-        pairs = []
+            if len(samples[system]) < 2:
+                raise ValueError(
+                    f"{system}: a comparison needs at least two queries that have a value; got 1"
+                )
         for systems in opponents(columns, self.baseline):
-            for system in systems:
-                if len(samples[system]) < 2:
-                    raise ValueError(
-                        f"{system}: a comparison needs at least two queries that have a value; "
-                        "got 1"
-                    )
             both = [samples[system] for system in systems]
             test = welch(
                 both,
@@ -218,7 +213,7 @@ class Contest(NamedTuple):
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
             )
-            pair = self._pair(
+            yield self._pair(
                 **test,
                 measure=name,
                 system=systems[0],
@@ -232,8 +227,6 @@ class Contest(NamedTuple):
                 permutations=0,
                 queries_needed=None,
             )
-            pairs.append(pair)
-        return pairs
 
     def _pair(
         self, *, low: float, high: float, least: float, min_detectable: float, **figures: Any

@@ -26,7 +26,7 @@ from ..measure.ties import Floats
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
-from .significance import Intervals, Sample, differences, intervals
+from .significance import Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
@@ -334,7 +334,7 @@ def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: f
     scores = {}
     for name, sample in samples.items():
         ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        (scores[name],) = make_scores(name, figures[name][np.newaxis], ends)
+        scores[name] = make_score(name, figures[name], *np.ravel(ends).tolist())
     return scores
 
 
@@ -343,45 +343,37 @@ def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
-def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
-    """Return the score of every system in one result, from its figures.
-
-    The first intervals are those of the means; those of differences follow.
-    """
-    has_value = ~np.isnan(figures[0, 0])
+def make_score(name: str, figures: Floats, low: float, high: float, standard_error: float) -> Score:
+    """Return the score of a system in one result, from its figures and its interval."""
+    has_value = ~np.isnan(figures[0])
     if not has_value.all():
         # So they are summed as by `compute`.
-        figures = np.compress(has_value, figures, axis=2)
+        figures = np.compress(has_value, figures, axis=1)
     with np.errstate(over="ignore"):
-        sums = figures[:, 1:].sum(axis=2)
-    scores = []
-    for system, totals in enumerate(sums.tolist()):
-        *means, tied, ranked, unjudged, queries, weight = totals
-        for order, total in enumerate(means):
-            values = figures[system, 1 + order]
-            if not math.isfinite(total) and not np.isnan(values).all():
-                mean(name, values)  # raises the error
-            means[order] = total / weight if queries else math.nan
-        value, worst, best, random_order = means
-        low, high, error = (float(column[system]) for column in ends)
-        if math.isnan(low):
-            # The same object: then scores without an interval are equal.
-            low = high = error = math.nan
-        score = Score(
-            value=value,
-            low=min(low, value),
-            high=max(high, value),
-            standard_error=error,
-            worst=worst,
-            best=best,
-            tied=int(tied),
-            ranked=int(ranked),
-            unjudged=unjudged,
-            random_order=random_order,
-            queries=int(queries),
-        )
-        scores.append(score)
-    return scores
+        sums = figures[1:].sum(axis=1).tolist()
+    *means, tied, ranked, unjudged, queries, weight = sums
+    for row, total in enumerate(means):
+        values = figures[1 + row]
+        if not math.isfinite(total) and not np.isnan(values).all():
+            mean(name, values)  # raises the error
+        means[row] = total / weight if queries else math.nan
+    value, worst, best, random_order = means
+    if math.isnan(low):
+        # The same object: then scores without an interval are equal.
+        low = high = standard_error = math.nan
+    return Score(
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        standard_error=standard_error,
+        worst=worst,
+        best=best,
+        tied=int(tied),
+        ranked=int(ranked),
+        unjudged=unjudged,
+        random_order=random_order,
+        queries=int(queries),
+    )
 
 
 def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
