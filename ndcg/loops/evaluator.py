@@ -435,7 +435,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
     inputs = inputs._replace(predictions=run)
     # No warning if no document was judged, because all ids come from one corpus.
-    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)[0]
 
 
 class NDCGEvaluator:

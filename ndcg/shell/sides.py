@@ -22,7 +22,7 @@ from ..measure.options import OF_COMPUTE, Options
 from ..measure.ties import Mask
 from ..statistics.measured import Resampling
 from ..statistics.pairs import COLUMNS
-from ..statistics.report import Report, report_and_missing
+from ..statistics.report import Report, report_on
 
 SUFFIX = re.compile(
     r"(\.(gz|zst|txt|run|res|trec|qrels|csv|tsv|json|jsonl|ndjson|parquet|arrow|feather|svm|"
@@ -80,7 +80,7 @@ class Sides:
 
     def report_and_missing(self, run: str) -> tuple[Report, Mask]:
         """Return the report on a run, and a mask of its queries: True if the run lacks it."""
-        return report_and_missing(
+        return report_on(
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
             options=Options.parse(**scoring(self.args)),
             resampling=Resampling.parse(getattr(self.args, "confidence", 0.95)),

@@ -10,14 +10,21 @@ import pyarrow as pa
 
 from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
-from ..inputs.slices import Slices, slices_of
+from ..inputs.slices import Slices
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
-from .measured import BySystem, PerQuery, Resampling, leave_out_alike, query_columns, query_table
+from .measured import (
+    BySystem,
+    Resampling,
+    leave_out_alike,
+    query_columns,
+    query_slices,
+    query_table,
+)
 from .notes import (
     equal_notes,
     notes_of,
@@ -135,10 +142,7 @@ def compare(
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
-    slices = None
-    if inputs.by is not None:
-        first = columns[names[0]]
-        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    slices = query_slices(inputs.by, columns[names[0]])
     contest = Contest(parsed, baseline, resampling, testing)
     comparison = comparison_of(columns, slices, contest, signature)
     notes = {}
@@ -197,7 +201,7 @@ def _marked_argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
-) -> tuple[dict[str, PerQuery], dict[str, str]]:
+) -> tuple[BySystem, dict[str, str]]:
     """Return the columns of queries for every system, and a warning of some.
 
     Each input is read once. The options of the systems differ only in the order of scores.
@@ -214,7 +218,7 @@ def _columns_of_systems(
             argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
-    columns: dict[str, PerQuery] = {}
+    columns: BySystem = {}
     unmatched: dict[str, str] = {}
     for name, system in zip(runs, systems, strict=True):
         notify = partial(unmatched.__setitem__, name)

@@ -15,7 +15,7 @@ from ..measure.options import Options
 from .comparing import comparison_of
 from .comparison import Comparison
 from .contest import Contest
-from .measured import PerQuery, Resampling, leave_out_alike
+from .measured import BySystem, Resampling, leave_out_alike
 from .notes import shared_notes
 from .pairs import Testing, system_names
 from .report import Report
@@ -106,7 +106,7 @@ def compare_reports(
             raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = _notes_of_independent(tables)
     options = Options.parse(measures=list(loaded[names[0]].scores))
-    columns: dict[str, PerQuery] = {}
+    columns: BySystem = {}
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)

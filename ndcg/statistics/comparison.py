@@ -16,14 +16,7 @@ from ..inputs.slices import Value
 from ..measure.messages import shown, visible
 from ..measure.options import Options, choice, measure_of, whole
 from ..show.drawing import figure_of
-from ..show.tables import (
-    Table,
-    counted_text,
-    latex_text,
-    letter_text,
-    number_text,
-    tabular,
-)
+from ..show.tables import Table, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, results_of
 from .measured import SHOWN, BySystem, Resampling, Scores, Slice, mean_table, range_text, row_counts
 from .notes import first_slices

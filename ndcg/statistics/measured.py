@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value
+from ..inputs.slices import Slices, Value, slices_of
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
 from ..measure.ties import Floats
@@ -38,7 +38,7 @@ SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
 PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for every query
-BySystem = Mapping[str, PerQuery]
+BySystem = dict[str, PerQuery]
 
 
 class Score(NamedTuple):
@@ -239,6 +239,13 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     scoring = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
+
+
+def query_slices(by: Any, columns: PerQuery) -> Slices | None:
+    """Return the slices of queries, if there are any."""
+    if by is None:
+        return None
+    return slices_of(by, columns.get("query"), len(columns["ideal"]))
 
 
 def leave_out_alike(columns: BySystem, options: Options) -> None:

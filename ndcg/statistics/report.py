@@ -11,12 +11,12 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value, slices_of
+from ..inputs.slices import Slices, Value
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
+from ..measure.ties import Mask
 from ..scores.frames import from_frame
 from ..scores.means import mean
 from ..scores.queries import Notify, warn_of_predictions
@@ -35,6 +35,7 @@ from .measured import (
     mean_table,
     query_columns,
     query_figures,
+    query_slices,
     query_table,
     range_text,
     samples_of,
@@ -397,7 +398,7 @@ def report(
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )
-    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
+    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)[0]
 
 
 def report_on(
@@ -406,25 +407,12 @@ def report_on(
     options: Options,
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
-) -> Report:
-    """Return the report on rankings, once the options are checked.
+) -> tuple[Report, Mask]:
+    """Return the report on rankings, once the options are checked, and a mask of its queries.
 
-    `notify` is called as in `describe_queries`.
-    """
-    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
-
-
-def report_and_missing(
-    inputs: Inputs,
-    *,
-    options: Options,
-    resampling: Resampling,
-    notify: Notify = warn_of_predictions,
-) -> tuple[Report, NDArray[np.bool_]]:
-    """Return the report on rankings, and a mask of its queries.
-
-    The mask is True for those that are missing from the predictions. A query with an empty list is
-    not missing, which the numbers of documents in a report do not tell.
+    The mask is True for queries that are missing from the predictions. A query with an empty list
+    is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
+    `describe_queries`.
     """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
@@ -432,9 +420,7 @@ def report_and_missing(
         notify(problem)
     names = options.names
     queries = len(columns["ideal"])
-    slices = None
-    if inputs.by is not None:
-        slices = slices_of(inputs.by, columns.get("query"), queries)
+    slices = query_slices(inputs.by, columns)
     results = _scores_and_slices(columns, slices, names, resampling.confidence)
     counts = {
         "queries": queries,
