@@ -4,13 +4,13 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from ..files.groups import path_of
-from ..show.tables import counted_text, level_text
+from ..show.tables import level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
-from ..statistics.comparison import Comparison, query_rows, query_tables
+from ..statistics.comparison import Comparison, query_rows, query_tables, slice_pairs
 from ..statistics.measured import Slice, mean_table
 from ..statistics.pairs import Pair
-from ..statistics.slice_means import slice_rows, slices_in_mean
+from ..statistics.slice_means import slices_in_mean
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
@@ -79,9 +79,9 @@ def _of_reports(args: Namespace) -> Comparison:
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:
     """Return a table of the pairs over all queries, and one of the pairs over slices, if any."""
-    names = ["pair", "difference"]
+    headings = ["pair", "difference"]
     if comparison.baseline is not None:
-        names = ["run", f"difference from {comparison.baseline}"]
+        headings = ["run", f"difference from {comparison.baseline}"]
     columns = ["difference", level, "p", "p (Holm)"]
     if comparison.testing.paired:
         columns += ["p (t-test)", "won–tied–lost"]
@@ -91,14 +91,13 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
         name = pair.title if comparison.baseline is None else pair.system
         return [pair.measure, name, *(cells[column] for column in columns)]
 
-    header = ["measure", *names, *columns[1:]]
+    header = ["measure", *headings, *columns[1:]]
     all_queries = [header, *map(row, comparison.pairs)]
     if not comparison.slices:
         return [all_queries]
     slices = [["slice", "queries", *header]]
-    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices):
-        for pair in part.pairs:
-            slices.append([name, counted_text(pair.queries, part.queries), *row(pair)])
+    for names, pair in slice_pairs(comparison):
+        slices.append([*names, *row(pair)])
     return [all_queries, slices]
 
 

@@ -4,7 +4,7 @@ A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a 
 dict of JSON types, from which it can be restored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -63,8 +63,8 @@ class Comparison(Result):
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
             ``weight`` if there are any, and the query's value of every measure.
         resampling: the confidence of the intervals, and the options of the test.
-        testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
+        testing: the hypotheses of the tests.
         slices: the comparison of every slice with at least two queries, by its value of `by`,
             ascending; queries without a value, None, come last.
         mean_of_slices: the comparison of the means of slices, in which all slices count the same;
@@ -77,8 +77,8 @@ class Comparison(Result):
     baseline: str | None
     queries: pa.Table
     resampling: Resampling
-    testing: Testing
     notes: tuple[str, ...] = ()
+    testing: Testing = field(default_factory=Testing)
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
     mean_of_slices: ComparedSlice | None = None
 
@@ -175,20 +175,23 @@ class Comparison(Result):
         if self.testing.paired:
             tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
             samples.append("queries needed for the observed difference")
+        pairs: list[tuple[list[str], Pair]] = [([], pair) for pair in self.pairs]
         tables = [
             self._system_table(level),
-            _pair_table("pair", self.pairs, tests, level),
-            _pair_table("pair, at 80% power", self.pairs, samples, level),
+            _pair_table(["pair"], pairs, tests, level),
+            _pair_table(["pair, at 80% power"], pairs, samples, level),
         ]
         if self.slices:
-            tables.append(self._slice_table(level))
+            headings = ["slice", "queries", "pair"]
+            tables.append(_pair_table(headings, slice_pairs(self, SHOWN), tests[:4], level))
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
         rows = []
+        counts = self.counts
         for index, (system, scores) in enumerate(self.scores.items()):
             name = f"{letter_text(index)}  {system}"
-            rows.append(([name], Slice(self.counts[system], scores)))
+            rows.append(([name], Slice(counts[system], scores)))
         table = mean_table(["system"], rows, level)
         column = 0
         for measure in self.measures:
@@ -199,20 +202,9 @@ class Comparison(Result):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _slice_table(self, level: str) -> Table:
-        columns = ["difference", level, "p", "p (Holm)"]
-        table = [["slice", "queries", "pair", "measure", *columns]]
-        for name, part in slice_rows(self.slices, self.mean_of_slices, SHOWN):
-            _, *rows = _pair_table("pair", part.pairs, columns, level)
-            for pair, row in zip(part.pairs, rows, strict=True):
-                table.append([name, counted_text(pair.queries, part.queries), *row])
-        return table
-
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = list(self.pairs)
-        for _, part in slice_rows(self.slices, self.mean_of_slices):
-            pairs += part.pairs
+        pairs = [*self.pairs, *(pair for _, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -500,10 +492,24 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
     return tables
 
 
-def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some of their columns, and a name for the first column."""
-    table = [[name, "measure", *columns]]
-    for pair in pairs:
+def slice_pairs(
+    comparison: Comparison, most: int | None = None
+) -> Iterator[tuple[list[str], Pair]]:
+    """Yield the pairs in slices, at most so many, and in their mean, with its name and queries."""
+    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices, most):
+        for pair in part.pairs:
+            yield [name, counted_text(pair.queries, part.queries)], pair
+
+
+def _pair_table(
+    headings: Sequence[str],
+    pairs: Iterable[tuple[list[str], Pair]],
+    columns: Sequence[str],
+    level: str,
+) -> Table:
+    """Return a table of pairs with some of their columns; a row may begin with other names."""
+    table = [[*headings, "measure", *columns]]
+    for names, pair in pairs:
         cells = pair.cells(level)
-        table.append([pair.title, pair.measure, *(cells[column] for column in columns)])
+        table.append([*names, pair.title, pair.measure, *(cells[column] for column in columns)])
     return table

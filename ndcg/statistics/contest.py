@@ -200,11 +200,13 @@ class Contest(NamedTuple):
             scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
-            if len(samples[system]) < 2:
-                raise ValueError(
-                    f"{system}: a comparison needs at least two queries that have a value; got 1"
-                )
         for systems in opponents(columns, self.baseline):
+            for system in systems:
+                if len(samples[system]) < 2:
+                    raise ValueError(
+                        f"{system}: a comparison needs at least two queries that have a value; "
+                        "got 1"
+                    )
             both = [samples[system] for system in systems]
             test = welch(
                 both,
