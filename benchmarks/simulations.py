@@ -34,6 +34,7 @@ from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import (  # noqa: E402
     LEVEL,
+    Interval,
     Sample,
     differences,
     intervals,
@@ -133,25 +134,25 @@ HARD = {
 def ours(values: Floats, weight: Floats | None) -> Ends:
     """Return our intervals of means."""
     if weight is None:
-        estimates = intervals(Sample.of(values), confidence=CONFIDENCE)
-        return estimates.low, estimates.high
-    estimates = [
-        intervals(Sample.of(row[np.newaxis], row_weight))
-        for row, row_weight in zip(values, weight, strict=True)
-    ]
-    return np.array([one.low[0] for one in estimates]), np.array([one.high[0] for one in estimates])
+        return _ends(intervals(Sample.of(values), confidence=CONFIDENCE))
+    estimates: list[Interval] = []
+    for row, row_weight in zip(values, weight, strict=True):
+        estimates += intervals(Sample.of(row[np.newaxis], row_weight))
+    return _ends(estimates)
+
+
+def _ends(estimates: Sequence[Interval]) -> Ends:
+    low, high = np.array([(interval.low, interval.high) for interval in estimates]).T
+    return low, high
 
 
 def ours_of_differences(first: Floats, second: Floats, weight: Floats | None) -> Ends:
     """Return our intervals of differences."""
-    lows, highs = [], []
+    estimates = []
     for at, rows in enumerate(np.stack([first, second], axis=1)):
-        estimates = intervals(
-            Sample.of(rows, None if weight is None else weight[at], [(0, 1)]), confidence=CONFIDENCE
-        )
-        lows.append(estimates.low[2])
-        highs.append(estimates.high[2])
-    return np.array(lows), np.array(highs)
+        sample = Sample.of(rows, None if weight is None else weight[at], [(0, 1)])
+        estimates.append(intervals(sample, confidence=CONFIDENCE)[2])
+    return _ends(estimates)
 
 
 def students_t(values: Floats, weight: Floats | None) -> Ends:
@@ -391,8 +392,8 @@ def agreement(repetitions: int, name: str, size: int) -> tuple[float, float]:
     weight = None if family.weight is None else family.weight(rng, (1, size))[0]
     pairs = [(at, at + repetitions) for at in range(repetitions)]
     sample = Sample.of(np.concatenate([first, second]), weight, pairs)
-    estimates = intervals(sample)
-    excludes = (estimates.low[2 * repetitions :] > 0) | (estimates.high[2 * repetitions :] < 0)
+    low, high = _ends(intervals(sample)[2 * repetitions :])
+    excludes = (low > 0) | (high < 0)
     significant = paired_tests(sample).randomization < 1 - CONFIDENCE
     return float((excludes & ~significant).mean()), float((~excludes & significant).mean())
 
@@ -449,8 +450,8 @@ def false_positives(repetitions: int, name: str, size: int) -> list[float]:
     sample = Sample.of(np.concatenate([first, second]), weight, pairs)
     tests = paired_tests(sample)
     one_sided = paired_tests(sample, alternative="greater")
-    ends = intervals(sample)
-    excludes = (ends.low[2 * repetitions :] > 0) | (ends.high[2 * repetitions :] < 0)
+    low, high = _ends(intervals(sample)[2 * repetitions :])
+    excludes = (low > 0) | (high < 0)
     p_values = (tests.randomization, one_sided.randomization, tests.t_test)
     return [
         *(float((by_test <= 1 - CONFIDENCE).mean()) for by_test in p_values),
@@ -583,11 +584,10 @@ def sample_shares(repetitions: int, name: str, size: int) -> tuple[float, float]
     for (first, second, again), (one, other, another) in zip(
         zip(*draws, strict=True), zip(*bounds, strict=True), strict=True
     ):
-        differ = welch((first, second), (one, other), confidence=CONFIDENCE)
-        held += differ["low"] <= family.mean - family.mean_of_second <= differ["high"]
-        detected += (
-            welch((first, again), (one, another), confidence=CONFIDENCE)["p"] <= 1 - CONFIDENCE
-        )
+        differ, _, _ = welch((first, second), (one, other), confidence=CONFIDENCE)
+        held += differ.low <= family.mean - family.mean_of_second <= differ.high
+        _, p, _ = welch((first, again), (one, another), confidence=CONFIDENCE)
+        detected += p <= 1 - CONFIDENCE
     return held / repetitions, detected / repetitions
 
 

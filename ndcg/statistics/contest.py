@@ -24,6 +24,8 @@ from .measured import (
 from .pairs import Pair, Testing, opponents
 from .significance import (
     ROUNDING,
+    Interval,
+    Power,
     Sample,
     detectable_t,
     differences,
@@ -93,34 +95,24 @@ class Contest(NamedTuple):
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
-            for system, mean in zip(scores, combined, strict=False):
+            for system, interval in zip(scores, combined, strict=False):
                 slice_scores = [part.scores[system][name] for part in compared]
-                scores[system][name] = mean_of_scores(name, slice_scores, mean)
+                scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
                 np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
                 np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
-            for figures, mean in zip(tested, combined[len(scores) :], strict=True):
-                error = mean.standard_error
-                detectable = detectable_t(mean.freedom + 1, two_sided) * error
-                if error <= ROUNDING * abs(mean.value):
+            for figures, interval in zip(tested, combined[len(scores) :], strict=True):
+                error = interval.standard_error
+                detectable = detectable_t(interval.freedom + 1, two_sided) * error
+                if error <= ROUNDING * abs(interval.value):
                     # All differences of every slice are equal.
                     error, detectable = 0.0, math.nan
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
-                figures["p_t"] = t_test(beyond, error, mean.freedom, two_sided)
-                pairs.append(
-                    self._pair(
-                        **figures,
-                        low=mean.low,
-                        high=mean.high,
-                        standard_error=mean.standard_error,
-                        degrees_of_freedom=mean.freedom,
-                        min_detectable=detectable,
-                        queries_needed=None,
-                    )
-                )
+                figures["p_t"] = t_test(beyond, error, interval.freedom, two_sided)
+                pairs.append(self._pair(interval, Power(detectable, math.nan), **figures))
         return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
@@ -138,25 +130,14 @@ class Contest(NamedTuple):
         testing = self.testing
         sample = self._sample(name, columns)
         confidence = self.resampling.confidence
-        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        # The intervals of the differences follow those of the means.
-        rows = np.array(ends).T.tolist()
-        for system, row in zip(columns, rows, strict=False):
-            scores[system][name] = make_score(name, columns[system][name], *row)
-        tested = self._tested(name, scores, sample)
+        rows = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        for system, interval in zip(columns, rows, strict=False):
+            scores[system][name] = make_score(name, columns[system][name], interval)
         powers = power(sample, alternative=testing.alternative, margin=testing.margin)
-        detectable, needed = (column.tolist() for column in powers)
-        for row, figures in enumerate(tested):
-            low, high, error = rows[len(columns) + row]
-            yield self._pair(
-                **figures,
-                low=low,
-                high=high,
-                standard_error=error,
-                degrees_of_freedom=float(len(sample.weight) - 1),
-                min_detectable=detectable[row],
-                queries_needed=None if math.isnan(needed[row]) else int(needed[row]),
-            )
+        tested = self._tested(name, scores, sample)
+        # The intervals of the differences follow those of the means.
+        for interval, strength, figures in zip(rows[len(columns) :], powers, tested, strict=True):
+            yield self._pair(interval, strength, **figures)
 
     def _tested(
         self, name: str, scores: Mapping[str, Scores], sample: Sample
@@ -208,7 +189,7 @@ class Contest(NamedTuple):
                         "got 1"
                     )
             both = [samples[system] for system in systems]
-            test = welch(
+            interval, p, detectable = welch(
                 both,
                 [(scores[system][name].low, scores[system][name].high) for system in systems],
                 confidence=confidence,
@@ -216,42 +197,43 @@ class Contest(NamedTuple):
                 margin=self.testing.margin,
             )
             yield self._pair(
-                **test,
+                interval,
+                Power(detectable, math.nan),
                 measure=name,
                 system=systems[0],
                 other=systems[1],
+                difference=interval.value,
                 least=min(sample.min() for sample in both),
-                p_t=test["p"],
+                p=p,
+                p_t=p,
                 wins=None,
                 ties=None,
                 losses=None,
                 exact=False,
                 permutations=0,
-                queries_needed=None,
             )
 
-    def _pair(
-        self, *, low: float, high: float, least: float, min_detectable: float, **figures: Any
-    ) -> Pair:
-        """Return a pair before Holm's correction.
-
-        `least` is the lowest value of any query, and `min_detectable` is nan if it is unknown.
-        """
+    def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
+        """Return a pair before Holm's correction; `least` is the lowest value of any query."""
         bound = greatest_value(figures["measure"])
         if least < 0:
             # A value is only negative if relevances are, and then its size has no bound.
             bound = math.inf
         difference = figures["difference"]
-        is_possible = min_detectable <= self.testing.margin + bound
+        detectable, needed = strength
+        is_possible = detectable <= self.testing.margin + bound
         return Pair(
             # Rounding may put the difference just outside of its interval.
-            low=min(difference, max(low, -bound)),
-            high=max(difference, min(high, bound)),
+            low=min(difference, max(interval.low, -bound)),
+            high=max(difference, min(interval.high, bound)),
             low_holm=-bound,
             high_holm=bound,
             p_holm=figures["p"],
             p_t_holm=figures["p_t"],
-            min_detectable=min_detectable if is_possible else None,
+            standard_error=interval.standard_error,
+            degrees_of_freedom=interval.freedom,
+            min_detectable=detectable if is_possible else None,
+            queries_needed=None if math.isnan(needed) else int(needed),
             **figures,
         )
 

@@ -26,7 +26,7 @@ from ..measure.ties import Floats
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
-from .significance import Sample, differences, intervals
+from .significance import Interval, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
 ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
@@ -340,8 +340,8 @@ def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: f
     """
     scores = {}
     for name, sample in samples.items():
-        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        scores[name] = make_score(name, figures[name], *np.ravel(ends).tolist())
+        (interval,) = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        scores[name] = make_score(name, figures[name], interval)
     return scores
 
 
@@ -350,7 +350,7 @@ def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
-def make_score(name: str, figures: Floats, low: float, high: float, standard_error: float) -> Score:
+def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     """Return the score of a system in one result, from its figures and its interval."""
     has_value = ~np.isnan(figures[0])
     if not has_value.all():
@@ -365,14 +365,11 @@ def make_score(name: str, figures: Floats, low: float, high: float, standard_err
             mean(name, values)  # raises the error
         means[row] = total / weight if queries else math.nan
     value, worst, best, random_order = means
-    if math.isnan(low):
-        # The same object: then scores without an interval are equal.
-        low = high = standard_error = math.nan
     return Score(
         value=value,
-        low=min(low, value),
-        high=max(high, value),
-        standard_error=standard_error,
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
         worst=worst,
         best=best,
         tied=int(tied),

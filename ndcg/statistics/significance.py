@@ -44,12 +44,17 @@ POWER = 0.8
 MOST_NEEDED = 2.0**40  # a larger number is unknown
 
 
-class Intervals(NamedTuple):
-    """The interval of every mean."""
+class Interval(NamedTuple):
+    """A mean, or a difference of two means, with its interval."""
 
-    low: Floats
-    high: Floats
-    standard_error: Floats
+    value: float
+    low: float
+    high: float
+    standard_error: float
+    freedom: float  # the degrees of freedom of Student's t
+
+
+NO_INTERVAL = Interval(math.nan, math.nan, math.nan, math.nan, math.nan)
 
 
 class Moments(NamedTuple):
@@ -72,11 +77,10 @@ class Tests(NamedTuple):
 
 
 class Power(NamedTuple):
-    """The power of the test of every difference, nan if unknown."""
+    """The power of the test of a difference, nan if unknown."""
 
-    # The smallest difference, from 0 or from the margin, that a t-test of them finds.
-    min_detectable: Floats
-    queries_needed: Floats  # to detect the observed difference
+    min_detectable: float  # the smallest difference, from 0 or from the margin, that it finds
+    queries_needed: float  # to detect the observed difference
 
 
 def differences(one: Floats | float, other: Floats | float) -> Floats:
@@ -177,7 +181,7 @@ class Sample:
         return moments
 
 
-def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
+def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> list[Interval]:
     """Return the intervals of the mean of every row, and then of the difference of every pair.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a
@@ -189,13 +193,12 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     fewer than two values there are no intervals: they are nan.
     """
     if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(sample.values)), np.nan))
-    quantile = (1 + confidence) / 2
+        return [NO_INTERVAL] * len(sample.values)
     rows = []
     for estimate in estimates(sample, greatest):
-        low, high = estimate.ends(estimate.t(quantile))
-        rows.append((low, high, estimate.standard_error))
-    return Intervals._make(np.array(rows).T * sample.scale)
+        low, high = estimate.ends(estimate.t((1 + confidence) / 2))
+        rows.append(estimate.interval(low, high, sample.scale))
+    return rows
 
 
 class Estimate(NamedTuple):
@@ -209,6 +212,11 @@ class Estimate(NamedTuple):
     bounds: tuple[float, float]  # the true one lies between these
     slope: float  # the relative change of the variance with the mean
     is_mean: bool  # the error of a difference does not depend on the true difference
+
+    def interval(self, low: float, high: float, scale: float) -> Interval:
+        """Return the interval with these ends, all multiplied by the scale."""
+        error = self.standard_error * scale
+        return Interval(self.value * scale, low * scale, high * scale, error, self.freedom)
 
     def t(self, quantile: float) -> float:
         """Return a quantile of Student's t; of equal values, of the normal distribution.
@@ -478,17 +486,16 @@ def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
     return _sign(alternative) * difference + margin
 
 
-def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
-    """Return the difference that the queries detect, and the number of them that is needed.
+def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> list[Power]:
+    """Return the power of the test of every difference.
 
-    This number is that of queries needed to detect the observed difference.
-    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
+    It is for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
     With unequal weights, the queries count as their effective number; fewer than two detect
     nothing.
     """
     two_sided = alternative == "two-sided"
     effective = sample.effective
-    figures = []
+    powers = []
     for mean, _, spread, _ in sample.moments[len(sample.values) :]:
         detectable = needed = math.nan
         # Nothing is known from differences that are all equal.
@@ -501,9 +508,8 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
             detectable = t / math.sqrt(effective) * deviation * sample.scale
             queries = _queries_needed(distance / deviation, two_sided)
             needed = queries * len(sample.weight) / effective
-        figures.append((detectable, needed))
-    min_detectable, queries_needed = np.array(figures).reshape(-1, 2).T
-    return Power(min_detectable, np.ceil(queries_needed))
+        powers.append(Power(detectable, float(np.ceil(needed))))
+    return powers
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name
 from ..scores.means import mean
 from .measured import Score, Scores, Slice, greatest_value
-from .significance import Sample
-from .stratified import Combined, combine
+from .significance import NO_INTERVAL, Interval, Sample
+from .stratified import combine
 
 
 def mean_of_slices(
@@ -33,32 +33,25 @@ def mean_of_slices(
             if score.queries:
                 scores.append(score)
                 slice_samples.append(samples[value][name])
-        combined = None
+        interval = NO_INTERVAL
         if scores and min(score.queries for score in scores) > 1:
             greatest = greatest_value(name)
-            (combined,) = combine(slice_samples, greatest=greatest, confidence=confidence)
-        means[name] = mean_of_scores(name, scores, combined)
+            (interval,) = combine(slice_samples, greatest=greatest, confidence=confidence)
+        means[name] = mean_of_scores(name, scores, interval)
     return means
 
 
-def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
-    """Return the mean of scores, each of which counts the same.
-
-    `combined` has its interval; None if there is none.
-    """
-    value = low = high = error = math.nan
+def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
+    """Return the mean of scores, all of which count the same, with its interval."""
+    value = math.nan
     if scores:
         value = mean(name, np.array([score.value for score in scores]))
-    if combined is not None:
-        # The value is summed otherwise than the ends, which may differ from it by rounding.
-        low = min(combined.low, value)
-        high = max(combined.high, value)
-        error = combined.standard_error
     return Score(
         value=value,
-        low=low,
-        high=high,
-        standard_error=error,
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
         queries=sum(score.queries for score in scores),
         **figures_of_documents(scores),
     )

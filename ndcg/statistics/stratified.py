@@ -2,35 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from .significance import Estimate, Sample, estimates, scipy_special
-
-
-class Combined(NamedTuple):
-    """The mean of independent means with its interval.
-
-    Attributes:
-        value: the mean, in which all means count the same.
-        low: the lower end of its interval.
-        high: the upper end.
-        standard_error: its standard error; the variances of independent means add.
-        freedom: its degrees of freedom (Satterthwaite, 1946; Welch, 1947).
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    freedom: float
+from .significance import Estimate, Interval, Sample, estimates, scipy_special
 
 
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
-) -> list[Combined]:
+) -> list[Interval]:
     """Return the mean of every row over independent samples, and then of every difference.
 
     Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
+    The variances of independent means add; the degrees of freedom are those of Satterthwaite (1946)
+    and Welch (1947).
     The ends of the interval are the means of the ends of the samples' own intervals, which are
     `intervals` with a smaller t: as far from the mean of all as t of the combined degrees of
     freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
@@ -45,7 +28,7 @@ def combine(
 
 def _combined(
     row: Sequence[Estimate], scales: Sequence[float], unit: float, quantile: float
-) -> Combined:
+) -> Interval:
     errors = []
     for estimate, scale in zip(row, scales, strict=True):
         errors.append(math.sqrt(estimate.square) * scale)
@@ -64,7 +47,7 @@ def _combined(
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
-    figures = []
+    scaled = []
     for estimate, error, scale in zip(row, errors, scales, strict=True):
         if error > 0:
             low, high = estimate.ends(t)
@@ -73,9 +56,7 @@ def _combined(
         else:
             # Of differences, as in Student's t: equal ones have no error if others do.
             low = high = estimate.value
-        figures.append(
-            (estimate.value * scale, low * scale, high * scale, estimate.standard_error * scale)
-        )
-    *columns, standard_errors = zip(*figures, strict=True)
+        scaled.append(estimate.interval(low, high, scale))
+    *columns, standard_errors, _ = zip(*scaled, strict=True)
     value, low, high = (sum(column) / len(row) * unit for column in columns)
-    return Combined(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
+    return Interval(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..measure.ties import Floats
 from .significance import (
     ROUNDING,
+    Interval,
     detectable_t,
     distance_beyond,
     power_of_two,
@@ -24,8 +24,8 @@ def welch(
     confidence: float = 0.95,
     alternative: str = "two-sided",
     margin: float = 0.0,
-) -> dict[str, Any]:
-    """Return the interval of the difference of two means and Welch's test of it, as of a `Pair`.
+) -> tuple[Interval, float, float]:
+    """Return the difference of two means, the p-value of Welch's test, and its minimum detectable.
 
     The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
     sample has any variance. Then p is that of the permutation test, and the interval follows from
@@ -56,12 +56,6 @@ def welch(
         below = above = t * error
         p = t_test(beyond, error, freedom, two_sided)
         detected = detectable_t(freedom + 1, two_sided) * error
-    return {
-        "difference": difference * size,
-        "low": (difference - below) * size,
-        "high": (difference + above) * size,
-        "standard_error": error * size,
-        "min_detectable": detected * size,
-        "degrees_of_freedom": freedom,
-        "p": p,
-    }
+    low, high = difference - below, difference + above
+    interval = Interval(difference * size, low * size, high * size, error * size, freedom)
+    return interval, p, detected * size

@@ -36,15 +36,16 @@ def test_every_figure_of_a_pair_follows_its_definition(ndcg: Metric, weight: Any
         shares = difference * weight / weight.mean()
         assert pair.difference == pytest.approx(shares.mean(), abs=1e-12)
         sample = Sample.of(values, weight, [(0, 1)])
-        expected = [float(each[2]) for each in intervals(sample, confidence=0.9)]
-        assert [pair.low, pair.high, pair.standard_error] == pytest.approx(expected, abs=1e-12)
+        expected = intervals(sample, confidence=0.9)[2][1:]
+        figures = (pair.low, pair.high, pair.standard_error, pair.degrees_of_freedom)
+        assert figures == pytest.approx(expected, abs=1e-12)
         assert pair.p == paired_tests(sample, seed=3).randomization[0]
         assert pair.p_t == pytest.approx(scipy.stats.ttest_1samp(shares[weight > 0], 0).pvalue)
         signs = np.sign(difference[weight > 0])
         assert [pair.wins, pair.ties, pair.losses] == [np.sum(signs == sign) for sign in (1, 0, -1)]
-        detected = power(sample)
-        assert pair.min_detectable == pytest.approx(detected.min_detectable[0], rel=1e-9)
-        assert pair.queries_needed == detected.queries_needed[0]
+        (detected,) = power(sample)
+        assert pair.min_detectable == pytest.approx(detected.min_detectable, rel=1e-9)
+        assert pair.queries_needed == detected.queries_needed
 
 
 def test_the_same_system_twice_detects_no_difference(ndcg: Metric) -> None:

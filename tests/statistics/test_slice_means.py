@@ -286,7 +286,5 @@ def test_slices_of_equal_values_still_allow_for_others() -> None:
     both = combine(samples)[0]
     assert both.low < both.value < both.high < 1
     # one slice alone has an error: each end is the mean of the slices' own
-    alone = np.mean(
-        [[ends.low.item(), ends.high.item()] for ends in map(intervals, samples)], axis=0
-    )
+    alone = np.mean([(ends.low, ends.high) for (ends,) in map(intervals, samples)], axis=0)
     assert (both.low, both.high) == pytest.approx(tuple(alone))
