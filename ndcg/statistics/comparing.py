@@ -1,4 +1,4 @@
-"""Compare systems by their rankings: what each input is, and which queries count."""
+"""Compare systems by their rankings: what the inputs are, and which queries count."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -61,7 +61,7 @@ def compare(
 ) -> Comparison:
     """Compare several systems on the same queries, with intervals and tests.
 
-    Each pair of systems, or each system and the baseline, is compared query by query: the
+    Every pair of systems, or every system and the baseline, is compared query by query: the
     difference with its interval, a paired randomization test and a paired t-test, both also with
     Holm's correction.
 
@@ -74,7 +74,7 @@ def compare(
             `{query: weight}`.
         query_ids: the query id of every row, for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of
+        data: a DataFrame; then the arguments above, and every system's predictions, may be names of
             its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a
@@ -161,7 +161,7 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries.
 
-    Its notes are those on the tests and on slices, and then the given ones.
+    Its notes are about the tests and slices, and then the given ones.
     """
     results = results_of(columns, slices, contest)
     pairs = results["pairs"]

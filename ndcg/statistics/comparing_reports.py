@@ -24,7 +24,7 @@ from .saved import choices_in, saved_columns, slices_in
 Tables = Mapping[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
-# The names in signatures that are not those of options, as messages say them.
+# Names in signatures that options do not have, as messages say them.
 SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 

@@ -84,7 +84,7 @@ class Comparison(Result):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of every system, including those without a value."""
+        """The number of queries of every system, including queries without a value."""
         return row_counts(self.queries["system"])
 
     @property
@@ -157,7 +157,7 @@ class Comparison(Result):
     def _better_than(self, system: str, measure: str) -> str:
         """Return the letters of the systems that this one is significantly better than.
 
-        With a margin, they are those that it is not worse than.
+        With a margin, they are the systems that it is not worse than.
         """
         systems = list(self.scores)
         beaten = []
@@ -326,7 +326,7 @@ class Comparison(Result):
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
                 ``"nDCG@10"``; by default the first measure.
-            queries: instead, show how much each system differs on each query, in a panel per
+            queries: instead, show how much every system differs on every query, in a panel per
                 system, at the first cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
                 new figure has all panels.
@@ -469,7 +469,7 @@ def query_rows(
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return the tables of queries that lost most, and that gained most, if there are any.
 
-    They are those of the first measure.
+    The measure is the first.
     """
     if n == 0 or not comparison.testing.paired:
         return []

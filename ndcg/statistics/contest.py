@@ -46,8 +46,8 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those
-            of their mean.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or of
+            their mean.
     """
 
     queries: int
@@ -126,7 +126,7 @@ class Contest(NamedTuple):
         return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
     def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> Iterator[Pair]:
-        """Add the scores of one result to those of the systems, and yield its pairs."""
+        """Add the scores of one result to the systems' scores, and yield its pairs."""
         testing = self.testing
         sample = self._sample(name, columns)
         confidence = self.resampling.confidence
@@ -135,7 +135,7 @@ class Contest(NamedTuple):
             scores[system][name] = make_score(name, columns[system][name], interval)
         powers = power(sample, alternative=testing.alternative, margin=testing.margin)
         tested = self._tested(name, scores, sample)
-        # The intervals of the differences follow those of the means.
+        # The intervals of the means come first, then the differences.
         for interval, strength, figures in zip(rows[len(columns) :], powers, tested, strict=True):
             yield self._pair(interval, strength, **figures)
 

@@ -29,7 +29,7 @@ from ..show.tables import Table, count_text, counted_text, interval_text, level_
 from .significance import Interval, Sample, differences, intervals
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
+ORDERED = ("worst", "best", "random order")  # of documents, with a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
@@ -229,7 +229,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
 
 
 def _unjudged(options: Options, part: Rankings) -> Floats:
-    """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
+    """Return the unjudged documents within every cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
     # Computed as the CG with gain 1 for unjudged documents and 0 for the others.
@@ -270,7 +270,7 @@ def leave_out_alike(columns: BySystem, options: Options) -> None:
 
 
 def columns_of_values(name: str) -> list[str]:
-    """Return the columns of a result: its values as they are, and in each of the `ORDERED` ways."""
+    """Return the columns of a result: its values as they are, and in all the `ORDERED` ways."""
     return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
@@ -288,7 +288,7 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
-    """Return how many rows have each value of a column."""
+    """Return the values of a column, and how many rows have them."""
     return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
 
 
@@ -309,8 +309,8 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
     Those of a result have shape ``(10, queries)``. The first row is the value. The others are to be
-    summed, and 0 for a query that is not in the mean: the value and those in the worst, the best
-    and a random order, times the weight; whether the value depends on the order of ties; the
+    summed, and 0 for a query that is not in the mean: the values as they are, in the worst, the
+    best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}

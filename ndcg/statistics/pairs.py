@@ -27,7 +27,7 @@ class Testing(NamedTuple):
             worse ("less").
         margin: the amount, in units of the measure, by which the first may still be worse
             ("greater") or better ("less").
-        corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        corrected_over: the p-values that Holm's correction covers: of a "measure", or "all".
         paired: whether all systems have the same queries; else their queries are independent
             samples.
     """
@@ -89,7 +89,7 @@ class Testing(NamedTuple):
     def _intervals(
         self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
     ) -> tuple[Floats, Floats]:
-        """Return the ends of Student's t intervals at the level at which Holm compares each p.
+        """Return the ends of Student's t intervals at the level at which Holm compares p.
 
         Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
         on, up to the first that is not lower; the remaining pairs get the level of that one. Where
@@ -183,13 +183,13 @@ class Pair(NamedTuple):
             for "less", below 0 or the margin.
         high_holm: the upper end.
         standard_error: the standard error of the difference.
-        degrees_of_freedom: those of Student's t in the intervals and the t-test.
+        degrees_of_freedom: the parameter of Student's t in the intervals and the t-test.
         p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`;
             of Welch's t-test if queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries on which ``system`` scores higher, without those of weight 0;
+        wins: the number of queries on which ``system`` scores higher, without queries of weight 0;
             like the next two, None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
@@ -281,7 +281,7 @@ class Pair(NamedTuple):
 
 
 def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return each pair of systems, or each system with the baseline."""
+    """Return every pair of systems, or every system with the baseline."""
     if baseline is None:
         return list(combinations(systems, 2))
     return [(system, baseline) for system in systems if system != baseline]

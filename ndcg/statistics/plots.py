@@ -39,7 +39,7 @@ def plot_means(
 ) -> None:
     """Draw a row for every system: its mean, on the interval of its difference from the reference.
 
-    `pairs` has, under the name of each other system, its pair with the reference.
+    `pairs` has, under the names of the other systems, their pairs with the reference.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value

@@ -220,7 +220,7 @@ class Report(Result):
         """Return the contents of a file in `.eval_results/` of a model's repository.
 
         It is one score, for a leaderboard. The notes name the score, its interval, the number of
-        queries in the mean and of those that are excluded from it, and the signature.
+        queries in the mean and of the excluded ones, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -377,8 +377,8 @@ def report(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
             language; the queries with the same value are scored as a slice. In the order of the
-            queries, or `{query: value}`. The report then also has the mean of slices, in which each
-            slice counts the same.
+            queries, or `{query: value}`. The report then also has the mean of slices, in which all
+            slices count the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.

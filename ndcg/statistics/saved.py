@@ -1,7 +1,6 @@
 """Read results that were saved as JSON.
 
-Figures are checked and believed; those that 2.x saved are computed again from the values of the
-queries.
+Figures are checked and believed; what 2.x saved is computed again from the values of the queries.
 """
 
 import math
@@ -111,7 +110,7 @@ def _saved_column(name: str, values: Any, place: str) -> pa.Array:
         return pa.array(values)
     if name in COUNTS:
         return pa.array([saved_count(value, place) for value in values], pa.int64())
-    # Nearly all are floats, which this loop passes without a call for each.
+    # Nearly all are floats, which this loop passes without a call.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
@@ -127,7 +126,7 @@ def saved_number(value: Any, place: str) -> float:
     """Return a saved number, nan for None."""
     if value is None:
         return math.nan
-    # A float does not hold each integer above 2**53.
+    # A float does not hold every integer above 2**53.
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
     return float(value)
@@ -218,7 +217,7 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
 
 
 def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
-    """Return saved pairs, which must be those of the expected measures and systems."""
+    """Return saved pairs, which must have the expected measures and systems."""
     pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
     if [pair[:3] for pair in pairs] != expected:
         raise ValueError(
@@ -294,7 +293,7 @@ def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str)
         return
     choices = choices_in(signature)
     has_bounds = choices.get("negative") != "keep"
-    has_bounds &= choices.get("gain", "linear") in GAINS  # not a gain of the user's own
+    has_bounds &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
     has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
     if has_bounds:
         query = int(outside.argmax())

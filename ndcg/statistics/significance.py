@@ -57,16 +57,6 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(math.nan, math.nan, math.nan, math.nan, math.nan)
 
 
-class Moments(NamedTuple):
-    """What the values of a row tell about their mean."""
-
-    mean: float
-    # The larger of two: for a variance independent of the weights, and HC2 for any values.
-    standard_error: float
-    deviation: float  # the standard deviation of the values
-    slope: float  # the relative change of the variance with the mean
-
-
 class Tests(NamedTuple):
     """The p-values of every difference."""
 
@@ -110,7 +100,7 @@ class Sample:
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of every query, relative to the largest.
-        pairs: the pairs to compare: the first row of each, then the second of each.
+        pairs: the pairs to compare: their first rows, then their second rows.
         scale: a power of two near the largest value.
     """
 
@@ -132,7 +122,7 @@ class Sample:
             weight = np.ones(values.shape[1])
         counted = ~np.isnan(values[0]) & (weight > 0)
         if not counted.all():
-            # So each row is contiguous, and summed as it is alone.
+            # So every row is contiguous, and summed as it is alone.
             values = np.compress(counted, values, axis=1)
             weight = weight[counted]
         weight = weight / weight.max(initial=0)
@@ -156,10 +146,12 @@ class Sample:
         return effective_queries(self.weight)
 
     @cached_property
-    def moments(self) -> list[Moments]:
-        """The moments of every row, and then of the differences of every pair.
+    def moments(self) -> list[tuple[float, float, float, float]]:
+        """What the values of every row, and then of every pair, tell about their mean.
 
-        HC2 is that of MacKinnon & White (1985).
+        The mean; its standard error, the larger of two: for a variance independent of the weights,
+        and HC2 for any values (MacKinnon & White, 1985); the standard deviation of the values; and
+        the relative change of the variance with the mean.
         """
         values = np.concatenate([self.values, self.by_query])
         share = self.weight / self.weight.sum()
@@ -177,7 +169,7 @@ class Sample:
             error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
             slope = cubes / square if square else 0.0
-            moments.append(Moments(average, error, size * math.sqrt(spread), slope))
+            moments.append((average, error, size * math.sqrt(spread), slope))
         return moments
 
 
@@ -391,7 +383,7 @@ def _sampled_p(
     """Return the share of a random group of permutations with a sum at least as extreme.
 
     Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it
-    exchanges the scores of those queries whose words have an odd number of bits in common with it.
+    exchanges the scores of the queries whose words have an odd number of bits in common with it.
     The sums of permutations that differ only in the last bits are computed together. The sum of a
     pair is the difference of the sums of its rows; all rows are relative to the first, so that two
     rows need one sum.

@@ -1,4 +1,4 @@
-"""The mean of independent means, such as those of slices, and its interval."""
+"""The mean of independent means, such as of slices, and its interval."""
 
 import math
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ def combine(
     """Return the mean of every row over independent samples, and then of every difference.
 
     Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
-    The variances of independent means add; the degrees of freedom are those of Satterthwaite (1946)
-    and Welch (1947).
-    The ends of the interval are the means of the ends of the samples' own intervals, which are
+    The variances of independent means add; for the degrees of freedom see Satterthwaite (1946) and
+    Welch (1947).
+    The ends of the interval are the means of the ends of the samples' intervals, which are
     `intervals` with a smaller t: as far from the mean of all as t of the combined degrees of
     freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
-    proportions). So the interval of one sample is its own, and no end is beyond a bound.
+    proportions). So one sample has the interval that it has alone, and no end is beyond a bound.
     """
     rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
     # Relative to the largest, so that no sum overflows.
@@ -40,7 +40,7 @@ def _combined(
         freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # All values of a sample are equal, apart from those that underflow beside another sample:
+        # All values of a sample are equal, but for some that underflow beside another sample:
         # its interval is as long as its queries are few.
         freedom = sum(estimate.freedom for estimate in row)
         t = min(estimate.t(quantile) for estimate in row)

@@ -29,7 +29,7 @@ def welch(
 
     The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
     sample has any variance. Then p is that of the permutation test, and the interval follows from
-    those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
+    the means' intervals (Newcombe, Statistics in Medicine 1998). A sample has at least two values.
     """
     two_sided = alternative == "two-sided"
     size = power_of_two(max(np.abs(sample).max() for sample in samples))
