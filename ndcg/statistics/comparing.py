@@ -159,10 +159,7 @@ def comparison_of(
     signature: str,
     notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries.
-
-    Its notes are about the tests and slices, and then the given ones.
-    """
+    """Return the comparison of systems from the columns of their queries, also with these notes."""
     results = results_of(columns, slices, contest)
     pairs = results["pairs"]
     testing = contest.testing

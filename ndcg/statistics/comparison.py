@@ -155,10 +155,7 @@ class Comparison(Result):
         return table.take(order[size[order] > 0][:n])
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than.
-
-        With a margin, they are the systems that it is not worse than.
-        """
+        """Return the letters of the systems that this one is better, or not worse, than."""
         systems = list(self.scores)
         beaten = []
         for pair in self.pairs:
@@ -361,10 +358,7 @@ class Comparison(Result):
         return figure
 
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
-        """Draw the means of every result, and then the slices.
-
-        Systems are sorted by the first result.
-        """
+        """Draw the means of every result, systems sorted by the first, and then the slices."""
         first = names[0]
         systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
         scores = {system: self.scores[system] for system in systems}
@@ -396,10 +390,7 @@ class Comparison(Result):
 def _computed_again(
     values: Mapping[str, Any], columns: BySystem, first: pa.Table, contest: Contest
 ) -> dict[str, Any]:
-    """Return the results of a comparison that 2.x saved, but for figures that need documents.
-
-    `first` is the table of queries of the first system.
-    """
+    """Return the results of a comparison that 2.x saved, but for figures that need documents."""
     results = results_of(columns, slices_in(first), contest)
     add_figures_of_documents(results["scores"], values["scores"])
     saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
@@ -458,19 +449,13 @@ def _saved_results(
 def query_rows(
     comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which the first system of a pair loses or gains most.
-
-    Each row has the query, both values and the difference.
-    """
+    """Return the queries on which a pair differs most: their ids, both values, the difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the tables of queries that lost most, and that gained most, if there are any.
-
-    The measure is the first.
-    """
+    """Return tables of the queries that lost, and that gained, most in the first measure."""
     if n == 0 or not comparison.testing.paired:
         return []
     measure = comparison.measures[0]

@@ -334,10 +334,7 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
 
 
 def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> Scores:
-    """Return the scores of a system by name, from its figures and `samples_of` them.
-
-    A score is nan if no query has a value.
-    """
+    """Return the scores of a system by name, nan if no query has a value."""
     scores = {}
     for name, sample in samples.items():
         (interval,) = intervals(sample, greatest=greatest_value(name), confidence=confidence)

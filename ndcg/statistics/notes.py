@@ -135,14 +135,12 @@ def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield sentences on missing queries that count in the mean, and on ones with few documents.
-
-    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
-    """
+    """Yield sentences on missing queries that count in the mean, and on ones with few documents."""
     missing = int(np.count_nonzero(columns["missing"]))
     if missing and options.missing != "skip":
         yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
+    # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
     other = "other " if missing else ""
@@ -154,10 +152,7 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 
 def unmatched_notes(columns: PerQuery, unmatched: str) -> Iterator[str]:
-    """Yield a sentence if no document was both retrieved and judged.
-
-    `unmatched` says so with ids from both inputs, if these are known.
-    """
+    """Yield a sentence if no document was both retrieved and judged; the warning names ids."""
     if unmatched:
         yield Message(f"{unmatched[0].upper()}{unmatched[1:]}.")
     elif (

@@ -211,10 +211,8 @@ class Estimate(NamedTuple):
         return Interval(self.value * scale, low * scale, high * scale, error, self.freedom)
 
     def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t; of equal values, of the normal distribution.
-
-        The interval of equal values is Wilson's.
-        """
+        """Return a quantile of Student's t; of equal values, of the normal distribution."""
+        # The interval of equal values is Wilson's.
         freedom = self.freedom if self.square else math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
@@ -342,10 +340,8 @@ def _sign(alternative: str) -> int:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
-    """Return the share of all permutations with a sum at least as extreme as the observed one.
-
-    Each permutation combines one of the first half of the queries with one of the second half.
-    """
+    """Return the share of all permutations with a sum at least as extreme as the observed one."""
+    # A permutation combines one of the first half of the queries with one of the second half.
     half = len(shares) // 2
     one = _signed_sums(shares[:half])
     other = _signed_sums(shares[half:])
@@ -444,10 +440,8 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
-    """Return the p-value of the t-test of every row.
-
-    The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
-    """
+    """Return the p-value of the t-test of every row."""
+    # Not by `scipy.stats.ttest_1samp`, which warns if all values are the same.
     queries = shares.shape[1]
     # Near 1, so that no square underflows.
     shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
