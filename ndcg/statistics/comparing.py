@@ -157,19 +157,19 @@ def comparison_of(
     slices: Slices | None,
     contest: Contest,
     signature: str,
-    notes: Sequence[str] = (),
+    further_notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries, also with these notes."""
+    """Return the comparison of systems from the columns of their queries."""
     results = results_of(columns, slices, contest)
     pairs = results["pairs"]
     testing = contest.testing
-    all_notes: list[str] = []
+    notes: list[str] = []
     if testing.paired:
-        all_notes += equal_notes(pairs)
-    all_notes += notes_on_tests(pairs, testing, contest.baseline)
+        notes += equal_notes(pairs)
+    notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        all_notes += small_slices(results["slices"])
-        all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+        notes += small_slices(results["slices"])
+        notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
@@ -180,7 +180,7 @@ def comparison_of(
         signature=signature,
         baseline=contest.baseline,
         queries=pa.concat_tables(tables, promote_options="default"),
-        notes=(*all_notes, *notes),
+        notes=(*notes, *further_notes),
         testing=testing,
         **results,
     )

@@ -114,7 +114,7 @@ def compare_reports(
         leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
-    return comparison_of(columns, slices, contest, signature=signature, notes=notes)
+    return comparison_of(columns, slices, contest, signature, notes)
 
 
 def _report(name: str, report: Any) -> Report:

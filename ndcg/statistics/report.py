@@ -42,7 +42,7 @@ from .measured import (
     score_system,
 )
 from .model_cards import eval_results, flat_scores, model_index
-from .notes import first_slices, notes_of, slice_notes, small_slices
+from .notes import first_slices, notes_of, slice_notes
 from .saved import (
     Result,
     Saved,
@@ -441,7 +441,6 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], "".join(unmatched)),
-            *small_slices(results["slices"]),
             *slice_notes(results["slices"], results["mean_of_slices"]),
         ),
         **results,
