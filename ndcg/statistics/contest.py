@@ -281,11 +281,9 @@ def _compared_slices(
             bar.update(1)
     compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
     # None is no slice.
-    named = [value for value in slices.values if value is not None]
-    if not named or set(named) - parts.keys():
+    parts.pop(None, None)
+    if not parts or set(slices.values) - {None} - parts.keys():
         return compared, None
-    mean_of_slices = contest.mean_of_slices(
-        [parts[value] for value in named], [compared[value] for value in named]
-    )
-    (mean_of_slices,) = contest.corrected([mean_of_slices])
+    in_mean = [compared[value] for value in parts]
+    (mean_of_slices,) = contest.corrected([contest.mean_of_slices(list(parts.values()), in_mean)])
     return compared, mean_of_slices

@@ -45,9 +45,10 @@ def plot_means(
     mean = scores[reference][measure].value
     axes.axvline(mean, color="C0", linewidth=1.5)
     draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
-    figures = {reference: number_text(mean)}
+    figures = []
     for row, system in enumerate(scores):
         if system == reference:
+            figures.append(number_text(mean))
             continue
         value = scores[system][measure].value
         pair = pairs[system]
@@ -63,7 +64,7 @@ def plot_means(
             p = f"p < {p[1:]}"
         else:
             p = f"p = {p}"
-        figures[system] = f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}"
+        figures.append(f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}")
         if testing.margin:
             axes.plot(
                 [mean + tested, mean + tested],
@@ -74,7 +75,7 @@ def plot_means(
             )
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
-    beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
+    beside.set_yticks(range(len(scores)), figures)
     beside.tick_params(length=0)
     axes.margins(x=0.08)
     axes.grid(axis="x", alpha=0.3)
