@@ -30,6 +30,7 @@ sys.path.insert(0, str(HERE.parent))
 from ndcg.measure.options import Options  # noqa: E402
 from ndcg.statistics import significance  # noqa: E402
 from ndcg.statistics.contest import Contest, results_of  # noqa: E402
+from ndcg.statistics.independent import combine, welch  # noqa: E402
 from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import (  # noqa: E402
@@ -41,8 +42,6 @@ from ndcg.statistics.significance import (  # noqa: E402
     is_regression,
     paired_tests,
 )
-from ndcg.statistics.stratified import combine  # noqa: E402
-from ndcg.statistics.welch import welch  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]

@@ -124,7 +124,7 @@ def compare(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )._asdict()
     arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_argument(name)) for name in names}
+    runs = {argument: arguments.pop(argument) for argument in runs}
     inputs = Inputs(**arguments)
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
@@ -201,23 +201,22 @@ def _columns_of_systems(
 ) -> tuple[BySystem, dict[str, str]]:
     """Return the columns of queries for every system, and a warning of some.
 
-    Each input is read once. The options of the systems differ only in the order of scores.
+    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
     """
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
-    orders = [options[name].given_order for name in runs]
+    orders = [system_options.given_order for system_options in options.values()]
     sides = {}
-    for (name, run), order in zip(runs.items(), orders, strict=True):
-        argument = _argument(name)
+    for (argument, run), order in zip(runs.items(), orders, strict=True):
         sides[argument] = from_file(
             argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
     unmatched: dict[str, str] = {}
-    for name, system in zip(runs, systems, strict=True):
+    for name, system in zip(options, systems, strict=True):
         notify = partial(unmatched.__setitem__, name)
         try:
             columns[name] = query_columns(system, options[name], notify)

@@ -10,6 +10,7 @@ import numpy as np
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.progress import progress
+from .independent import combine, welch
 from .measured import (
     BySystem,
     Resampling,
@@ -36,8 +37,6 @@ from .significance import (
     t_test,
 )
 from .slice_means import mean_of_scores
-from .stratified import combine
-from .welch import welch
 
 
 class ComparedSlice(NamedTuple):
@@ -240,10 +239,9 @@ class Contest(NamedTuple):
 
 def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, pairs and slices of a comparison, and its options of intervals."""
-    figures = {
-        system: query_figures(system_columns, contest.options.names)
-        for system, system_columns in columns.items()
-    }
+    figures = {}
+    for system, system_columns in columns.items():
+        figures[system] = query_figures(system_columns, contest.options.names)
     (compared,) = contest.corrected([contest.compared(figures)])
     by_slice: dict[Value, ComparedSlice] = {}
     mean_of_slices = None

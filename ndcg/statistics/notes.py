@@ -48,8 +48,8 @@ def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str
 def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: what all share once, then the others with a name."""
     first, *others = by_system.values()
-    notes = [note for note in first if all(note in other for other in others)]
-    shared = set(notes)
+    shared = set(first).intersection(*others)
+    notes = [note for note in first if note in shared]
     for name, system_notes in by_system.items():
         for note in system_notes:
             if note not in shared:

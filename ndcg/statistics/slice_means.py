@@ -9,9 +9,9 @@ import numpy as np
 
 from ..inputs.slices import MEAN_OF_SLICES, Value, slice_name
 from ..scores.means import mean
+from .independent import combine
 from .measured import Score, Scores, Slice, greatest_value
 from .significance import NO_INTERVAL, Interval, Sample
-from .stratified import combine
 
 
 def mean_of_slices(

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from systems import RELEVANCE, SYSTEMS
 
+from ndcg.statistics.independent import combine
 from ndcg.statistics.significance import Sample, intervals
-from ndcg.statistics.stratified import combine
 
 BY: list[str | None] = ["en"] * 25 + ["de"] * 20 + ["fr"] * 12 + [None] * 3
 NAMED = ("de", "en", "fr")
