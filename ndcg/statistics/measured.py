@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slices_of
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
-from ..measure.ties import Floats
+from ..measure.ties import Array, Floats, Mask
 from ..scores.means import mean, weights
 from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
@@ -37,7 +36,7 @@ EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, wi
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
-PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for every query
+PerQuery = dict[str, Array]  # columns by name, with a row for every query
 BySystem = dict[str, PerQuery]
 
 
@@ -292,7 +291,7 @@ def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
     return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
 
 
-def _saved_ids(ids: NDArray[Any]) -> pa.Array:
+def _saved_ids(ids: Array) -> pa.Array:
     """Return ids as integers of 64 bits if all are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
@@ -377,7 +376,7 @@ def make_score(name: str, figures: Floats, interval: Interval) -> Score:
     )
 
 
-def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
+def affected_by_ties(worst: Floats, best: Floats) -> Mask:
     """Return for every query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 

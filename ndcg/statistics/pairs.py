@@ -6,11 +6,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import choice, in_units
-from ..measure.ties import Floats
+from ..measure.ties import Floats, Mask
 from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, holm, scipy_special
 
@@ -87,7 +86,7 @@ class Testing(NamedTuple):
         ]
 
     def _intervals(
-        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+        self, pairs: Sequence["Pair"], significant: Mask, confidence: float
     ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares p.
 

@@ -14,10 +14,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, missing_library
-from ..measure.ties import Floats
+from ..measure.ties import Array, Floats, Mask
 
 # Smaller differences, relative to the values, may be due to rounding.
 ROUNDING = 1e-12
@@ -62,8 +61,8 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomization test tried all permutations
-    permutations: NDArray[np.int64]  # how many it tried
+    exact: Mask  # whether the randomization test tried all permutations
+    permutations: Array  # how many it tried
 
 
 class Power(NamedTuple):
@@ -106,7 +105,7 @@ class Sample:
 
     values: Floats
     weight: Floats
-    pairs: NDArray[np.intp]
+    pairs: Array
     scale: float
 
     @classmethod
@@ -369,12 +368,7 @@ def _signed_sums(shares: Floats) -> Floats:
 
 
 def _sampled_p(
-    sample: Sample,
-    one: NDArray[np.intp],
-    other: NDArray[np.intp],
-    margin: float,
-    two_sided: bool,
-    seed: int,
+    sample: Sample, one: Array, other: Array, margin: float, two_sided: bool, seed: int
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme.
 
@@ -425,7 +419,7 @@ def _sampled_p(
     return as_far / 2.0**SAMPLED
 
 
-def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
+def _walsh_hadamard(cells: Array) -> Array:
     """Return all signed sums of cells, in any order.
 
     The sign of a cell in a sum depends on the bits that both have in common.
