@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -87,7 +87,7 @@ def compare_reports(
                 "different queries, as independent samples",
                 "reports",
             ) from None
-        notes = _notes_of_paired(tables)
+        notes = list(_notes_of_paired(tables))
         slice_columns = _slice_columns(tables)
         if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
             slices = slices_in(tables[names[0]])
@@ -104,7 +104,7 @@ def compare_reports(
         if len(types) > 1:
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
-        notes = _notes_of_independent(tables)
+        notes = list(_notes_of_independent(tables))
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: BySystem = {}
     for name, table in tables.items():
@@ -209,9 +209,8 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _notes_of_paired(tables: Tables) -> list[str]:
-    """Return notes on what differs between reports of the same queries."""
-    notes = []
+def _notes_of_paired(tables: Tables) -> Iterator[str]:
+    """Yield notes on what differs between reports of the same queries."""
     first, *others = tables
     for name in others:
         table = tables[name]
@@ -221,26 +220,20 @@ def _notes_of_paired(tables: Tables) -> list[str]:
             differs |= table[column].to_numpy() != tables[first][column].to_numpy()
         differing = np.count_nonzero(differs)
         if differing == 1:
-            notes.append(f"{name}: 1 query has other judgments than in {first}.")
+            yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
-            notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
-    return notes
+            yield f"{name}: {differing:,} queries have other judgments than in {first}."
 
 
-def _notes_of_independent(tables: Tables) -> list[str]:
-    """Return notes on what is not compared if queries are independent samples."""
-    notes: list[str] = []
+def _notes_of_independent(tables: Tables) -> Iterator[str]:
+    """Yield notes on what is not compared if queries are independent samples."""
     if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(
-            Message(
-                f"All reports have the same queries: {with_pairs}, smaller differences can be "
-                "found."
-            )
+        yield Message(
+            f"All reports have the same queries: {with_pairs}, smaller differences can be found."
         )
     if _slice_columns(tables):
-        notes.append("Slices are not compared, since the queries are not paired.")
-    return notes
+        yield "Slices are not compared, since the queries are not paired."
 
 
 def some_of(names: Collection[Any], noun: str) -> str:

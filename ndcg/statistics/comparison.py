@@ -4,7 +4,7 @@ A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a 
 dict of JSON types, from which it can be restored.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -388,7 +388,7 @@ class Comparison(Result):
 
 
 def _computed_again(
-    values: Mapping[str, Any], columns: BySystem, first: pa.Table, contest: Contest
+    values: Saved, columns: BySystem, first: pa.Table, contest: Contest
 ) -> dict[str, Any]:
     """Return the results of a comparison that 2.x saved, but for figures that need documents."""
     results = results_of(columns, slices_in(first), contest)
@@ -408,11 +408,7 @@ def _computed_again(
 
 
 def _saved_results(
-    values: Mapping[str, Any],
-    columns: BySystem,
-    first: pa.Table,
-    names: Sequence[str],
-    baseline: str | None,
+    values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
     expected = []
@@ -420,7 +416,7 @@ def _saved_results(
         for system, other in opponents(columns, baseline):
             expected.append((name, system, other))
 
-    def compared(saved: Mapping[str, Any], queries: int) -> ComparedSlice:
+    def compared(saved: Saved, queries: int) -> ComparedSlice:
         pairs = saved_pairs(saved["pairs"], expected)
         scores = {}
         for system in columns:
@@ -433,17 +429,11 @@ def _saved_results(
     slices = {}
     for value, part in saved_slices(values["slices"], first).items():
         slices[value] = compared(part, part["queries"])
-    means = values["mean_of_slices"]
-    mean_of_slices = None
-    if means is not None:
-        check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean_of_slices = compared(means, means["queries"])
-    return {
-        "pairs": whole.pairs,
-        "scores": whole.scores,
-        "slices": slices,
-        "mean_of_slices": mean_of_slices,
-    }
+    mean = values["mean_of_slices"]
+    if mean is not None:
+        check_row_count(mean["queries"], queries_in_slices(slices), "mean_of_slices")
+        mean = compared(mean, mean["queries"])
+    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": mean}
 
 
 def query_rows(

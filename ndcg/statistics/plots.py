@@ -66,13 +66,8 @@ def plot_means(
             p = f"p = {p}"
         figures.append(f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}")
         if testing.margin:
-            axes.plot(
-                [mean + tested, mean + tested],
-                [row - 0.5, row + 0.5],
-                color="gray",
-                linestyle="dashed",
-                linewidth=1,
-            )
+            ends = [mean + tested, mean + tested], [row - 0.5, row + 0.5]
+            axes.plot(*ends, color="gray", linestyle="dashed", linewidth=1)
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
     beside.set_yticks(range(len(scores)), figures)
@@ -154,12 +149,8 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
-    axes.barh(
-        height[named],
-        difference[named],
-        color=np.where(difference[named] > 0, "C0", "C1"),
-        height=0.7,
-    )
+    colors = np.where(difference[named] > 0, "C0", "C1")
+    axes.barh(height[named], difference[named], color=colors, height=0.7)
     rows = {height[index]: names[index] for index in named.tolist()}
     if between:
         gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)

@@ -24,6 +24,8 @@ from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+# The errors that reading values raises which `to_dict` did not return.
+WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 
 
@@ -57,26 +59,17 @@ class Result(Readable):
                 missing; names the entry.
         """
         try:
-            options = saved_options(values["signature"])
+            signature = values["signature"]
+            options = saved_options(signature)
             queries = table_from_lists(values["queries"])
             resampling = saved_resampling(values["resampling"])
-            fields = {
-                "signature": values["signature"],
-                "queries": queries,
-                "resampling": resampling,
-                "notes": saved_notes(values["notes"]),
-            }
-            return cls(**fields | cls._read(values, options, queries, resampling))
+            notes = saved_notes(values["notes"])
+            shared = {"signature": signature, "queries": queries, "notes": notes}
+            results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
+            return cls(**shared, **results)
         except OldResultError:
             raise
-        except (
-            KeyError,
-            TypeError,
-            AttributeError,
-            ValueError,
-            OverflowError,
-            pa.ArrowException,
-        ) as error:
+        except WRONG_VALUES as error:
             raise ValueError(
                 f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
                 f"({type(error).__name__}: {error})"
