@@ -315,7 +315,7 @@ def _ranked(args: Namespace, sides: Sides, old: Report, new: Report, missing: Ma
         raise ValueError(f"{file}: {problem}; score both with the same options and version")
     hint = "score both with the same qrels"
     try:
-        tables = same_queries({"the saved result": old, qrels: new})
+        tables = same_queries({"the saved result": old.queries, qrels: new.queries})
     except OtherQueriesError as error:
         raise ValueError(f"{file}: was saved with other queries: {error}; {hint}") from None
     before, after = (_counts(table) for table in tables.values())

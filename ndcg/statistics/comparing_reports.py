@@ -21,7 +21,7 @@ from .pairs import Testing, system_names
 from .report import Report
 from .saved import choices_in, saved_columns, slices_in
 
-Tables = Mapping[str, pa.Table]  # of queries, by system
+Tables = dict[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
 # Names in signatures that options do not have, as messages say them.
@@ -80,7 +80,7 @@ def compare_reports(
     slices = None
     if paired:
         try:
-            tables = same_queries(loaded)
+            tables = same_queries(tables)
         except OtherQueriesError as error:
             raise InputError(
                 f"have different queries: {error}; {mark('paired', False)} compares the means of "
@@ -176,13 +176,13 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     return signature
 
 
-def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
+def same_queries(tables: Tables) -> Tables:
     """Return the tables of queries of reports, all in the order of the first."""
-    (first, report), *others = reports.items()
-    ids = report.queries["query"].to_pylist()
-    tables = {first: report.queries}
-    for name, other in others:
-        rows = {query: row for row, query in enumerate(other.queries["query"].to_pylist())}
+    (first, table_of_first), *others = tables.items()
+    ids = table_of_first["query"].to_pylist()
+    in_order = {first: table_of_first}
+    for name, table in others:
+        rows = {query: row for row, query in enumerate(table["query"].to_pylist())}
         lacking = [query for query in ids if query not in rows]
         extra = rows.keys() - set(ids)
         if lacking or extra:
@@ -190,18 +190,17 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
                 f"{some_of(lacking, 'query')} only in {first}, "
                 f"{some_of(extra, 'query')} only in {name}"
             )
-        table = other.queries.take([rows[query] for query in ids])
-        tables[name] = table
+        in_order[name] = table.take([rows[query] for query in ids])
         if "weight" not in table.column_names:
             continue
-        differs = table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+        differs = in_order[name]["weight"].to_numpy() != table_of_first["weight"].to_numpy()
         if differs.any():
             raise InputError(
                 f"query {shown(ids[differs.argmax()])} has different weights in {shown(first)} "
                 f"and {shown(name)}; score both with the same weights",
                 "reports",
             )
-    return tables
+    return in_order
 
 
 def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
