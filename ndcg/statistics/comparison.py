@@ -23,7 +23,7 @@ from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
 from .saved import (
-    Result,
+    Evaluation,
     Saved,
     add_figures_of_documents,
     check_row_count,
@@ -52,7 +52,7 @@ INDEPENDENT = (
 
 
 @dataclass(frozen=True)
-class Comparison(Result):
+class Comparison(Evaluation):
     """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:

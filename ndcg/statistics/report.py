@@ -44,7 +44,7 @@ from .measured import (
 from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes
 from .saved import (
-    Result,
+    Evaluation,
     Saved,
     check_row_count,
     check_scores,
@@ -69,7 +69,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Report(Result):
+class Report(Evaluation):
     """The scores of one system, their intervals, and what a reader needs to judge them.
 
     Attributes:

@@ -33,14 +33,14 @@ class OldResultError(ValueError):
     """A result that a version saved which this one does not read."""
 
 
-class Result(Readable):
-    """A result that is shown as tables and saved as JSON."""
+class Evaluation(Readable):
+    """A report or a comparison: it is shown as tables and saved as JSON."""
 
     queries: pa.Table
     slices: dict[Value, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as a dict of JSON types."""
+        """Return the report or comparison as a dict of JSON types."""
         slices = [{"slice": value, **part._asdict()} for value, part in self.slices.items()]
         saved = without_nan({**vars(self), "queries": None, "slices": slices})
         # The values of the queries are of JSON types already.
@@ -48,7 +48,7 @@ class Result(Readable):
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the result that `to_dict` was called on.
+        """Return the report or comparison that `to_dict` was called on.
 
         What later versions saved is read. Means, intervals, pairs and slices that 2.x saved are
         computed again from the values of the queries, except for the figures of a comparison's
