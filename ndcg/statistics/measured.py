@@ -23,7 +23,7 @@ from ..measure.options import Options, between_0_and_1, measure_of, result_name,
 from ..measure.scoring import discounts, measure_queries, sign
 from ..measure.ties import Array, Floats, Mask
 from ..scores.means import mean, weights
-from ..scores.queries import Notify, describe_queries, measure_rankings, warn_of_predictions
+from ..scores.queries import Notify, describe_queries, measure_rankings
 from ..show.tables import Table, count_text, counted_text, interval_text, level_text, number_text
 from .significance import Interval, Sample, differences, intervals
 
@@ -172,9 +172,7 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(
-    inputs: Inputs, options: Options, notify: Notify = warn_of_predictions
-) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the

@@ -47,10 +47,10 @@ def test_queries_are_described_alike_in_pieces_of_any_size_and_of_however_few_do
         Options.parse(measures=["nDCG", "CG"], k=[1, 3], ties=each, ideal="truncated")
         for each in TIES
     ]
-    expected = [room.query_columns(inputs, each) for each in options]
+    expected = [room.query_columns(inputs, each, pytest.fail) for each in options]
     monkeypatch.setattr(room, constant, value)
     for columns, each in zip(expected, options, strict=True):
-        found = room.query_columns(inputs, each)
+        found = room.query_columns(inputs, each, pytest.fail)
         np.testing.assert_equal(found, columns)
         assert [column.dtype for column in found.values()] == [
             column.dtype for column in columns.values()
@@ -68,10 +68,9 @@ def test_each_slice_has_its_queries_in_their_order() -> None:
 
 def test_a_fault_in_a_later_piece_names_its_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "PIECE", 2)
+    inputs = Inputs([[1.0, 0.5]] * 9 + [[math.nan, 0.5]], [[1, 0]] * 10)
     with pytest.raises(ValueError, match="predictions: query 9, position 0"):
-        room.query_columns(
-            Inputs([[1.0, 0.5]] * 9 + [[math.nan, 0.5]], [[1, 0]] * 10), Options.parse()
-        )
+        room.query_columns(inputs, Options.parse(), pytest.fail)
 
 
 def test_queries_without_a_value_count_nowhere(ndcg: Metric) -> None:
