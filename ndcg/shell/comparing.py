@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 
 from ..files.groups import path_of
-from ..show.tables import level_text
+from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
 from ..statistics.comparison import Comparison, query_rows, query_tables, slice_pairs
@@ -96,8 +96,8 @@ def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[li
     if not comparison.slices:
         return [all_queries]
     slices = [["slice", "queries", *header]]
-    for names, pair in slice_pairs(comparison):
-        slices.append([*names, *row(pair)])
+    for name, queries, pair in slice_pairs(comparison):
+        slices.append([name, counted_text(pair.queries, queries), *row(pair)])
     return [all_queries, slices]
 
 

@@ -179,8 +179,10 @@ class Comparison(Evaluation):
             _pair_table(["pair, at 80% power"], pairs, samples, level),
         ]
         if self.slices:
-            headings = ["slice", "queries", "pair"]
-            tables.append(_pair_table(headings, slice_pairs(self, SHOWN), tests[:4], level))
+            pairs = []
+            for name, queries, pair in slice_pairs(self, SHOWN):
+                pairs.append(([name, counted_text(pair.queries, queries)], pair))
+            tables.append(_pair_table(["slice", "queries", "pair"], pairs, tests[:4], level))
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
@@ -201,7 +203,7 @@ class Comparison(Evaluation):
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for _, pair in slice_pairs(self))]
+        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -467,13 +469,11 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
     return tables
 
 
-def slice_pairs(
-    comparison: Comparison, most: int | None = None
-) -> Iterator[tuple[list[str], Pair]]:
-    """Yield the pairs in slices, at most so many, and in their mean, with its name and queries."""
+def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
+    """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
     for name, part in slice_rows(comparison.slices, comparison.mean_of_slices, most):
         for pair in part.pairs:
-            yield [name, counted_text(pair.queries, part.queries)], pair
+            yield name, part.queries, pair
 
 
 def _pair_table(
