@@ -4,6 +4,7 @@ A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a 
 dict of JSON types, from which it can be restored.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -35,8 +36,8 @@ from .saved import (
     slices_in,
     version_in,
 )
-from .significance import differences
-from .slice_means import figures_of_documents, queries_in_slices, slice_rows
+from .significance import Interval, differences
+from .slice_means import mean_of_scores, queries_in_slices, slice_rows
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -404,8 +405,10 @@ def _computed_again(
     if results["mean_of_slices"] is not None:
         for system, means in results["mean_of_slices"].scores.items():
             for name, score in means.items():
-                figures = figures_of_documents([scores[system][name] for scores in named])
-                means[name] = score._replace(**figures)
+                ends = score.low, score.high, score.standard_error
+                interval = Interval(score.value, *ends, math.nan)
+                in_slices = [scores[system][name] for scores in named]
+                means[name] = mean_of_scores(name, in_slices, interval)
     return results
 
 

@@ -57,11 +57,9 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     return notes
 
 
-def _verbs(count: int) -> dict[str, str]:
-    """Return the verbs of a sentence on so many queries."""
-    if count == 1:
-        return {"have": "has", "are": "is"}
-    return {"have": "have", "are": "are"}
+def _verbs(count: int) -> tuple[str, str]:
+    """Return "have" and "are" for a sentence on so many queries, or "has" and "is" for one."""
+    return ("has", "is") if count == 1 else ("have", "are")
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -130,7 +128,8 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[str]:
     count = int(np.count_nonzero(excluded))
     if count:
-        why = LEFT_OUT[reason].format(**_verbs(count))
+        have, are = _verbs(count)
+        why = LEFT_OUT[reason].format(have=have, are=are)
         yield f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."
 
 
@@ -196,8 +195,8 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     value = options.scoring["zero_division"]
     counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
     skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    sentence = "{count:,} of {queries:,} queries {have} no relevant document left and {are}"
-    left = sentence.format(count=count, queries=len(emptied), **_verbs(count))
+    have, are = _verbs(count)
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
     yield Message(f"{left} {counted}; {skip}.")
 
 

@@ -43,34 +43,25 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores, all of which count the same, with its interval."""
-    value = math.nan
+    value = worst = best = random_order = math.nan
     if scores:
         value = mean(name, np.array([score.value for score in scores]))
+        orders = [(score.worst, score.best, score.random_order) for score in scores]
+        worst, best, random_order = np.mean(orders, axis=0).tolist()
     return Score(
         value=value,
         # The value is summed otherwise than the ends, which may differ from it by rounding.
         low=min(interval.low, value),
         high=max(interval.high, value),
         standard_error=interval.standard_error,
+        worst=worst,
+        best=best,
+        tied=sum(score.tied for score in scores),
+        ranked=sum(score.ranked for score in scores),
+        unjudged=math.fsum(score.unjudged for score in scores),
+        random_order=random_order,
         queries=sum(score.queries for score in scores),
-        **figures_of_documents(scores),
     )
-
-
-def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the figures of a mean of scores that depend on documents, as in a `Score`."""
-    worst = best = random_order = math.nan
-    if scores:
-        orders = [(score.worst, score.best, score.random_order) for score in scores]
-        worst, best, random_order = np.mean(orders, axis=0).tolist()
-    return {
-        "worst": worst,
-        "best": best,
-        "random_order": random_order,
-        "tied": sum(score.tied for score in scores),
-        "ranked": sum(score.ranked for score in scores),
-        "unjudged": math.fsum(score.unjudged for score in scores),
-    }
 
 
 def slice_rows(
