@@ -30,7 +30,7 @@ from .saved import (
     check_row_count,
     check_scores,
     saved_columns,
-    saved_pairs,
+    saved_figures,
     saved_scores,
     saved_slices,
     slices_in,
@@ -422,7 +422,12 @@ def _saved_results(
             expected.append((name, system, other))
 
     def compared(saved: Saved, queries: int) -> ComparedSlice:
-        pairs = saved_pairs(saved["pairs"], expected)
+        pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
+        if [pair[:3] for pair in pairs] != expected:
+            raise ValueError(
+                "pairs: must be those of the measures in the signature and of the systems in "
+                "queries"
+            )
         scores = {}
         for system in columns:
             scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")

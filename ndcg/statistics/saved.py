@@ -19,7 +19,6 @@ from ..measure.ties import Floats
 from ..show.json_types import without_nan
 from ..show.tables import Readable
 from .measured import COUNTS, PerQuery, Resampling, Score, Scores, columns_of_values, row_counts
-from .pairs import Pair
 from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
@@ -207,16 +206,6 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             place = f"scores: {system}: {name}"
             figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
             system_scores[name] = score._replace(**figures)
-
-
-def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
-    """Return saved pairs, which must have the expected measures and systems."""
-    pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
-    if [pair[:3] for pair in pairs] != expected:
-        raise ValueError(
-            "pairs: must be those of the measures in the signature and of the systems in queries"
-        )
-    return pairs
 
 
 def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
