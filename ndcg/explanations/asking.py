@@ -369,7 +369,7 @@ class Candidate(NamedTuple):
 
         `most` is the highest share of the rankings that any call has an answer for.
         """
-        # The function makes sets of its own, rather than that it is given one.
+        # The function makes sets itself, rather than that it is given one.
         makes_sets = self.depends_on_sets and self.call.form != "sets"
         answers_many = 4 * self.answered >= most
         return (
@@ -382,7 +382,7 @@ class Candidate(NamedTuple):
 
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which some definition explains all answers, then those it explains most.
+    """Yield the calls of which some definition explains all answers, then the best explained ones.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
@@ -422,8 +422,8 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, not by chance, the best first.
 
-    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and those
-    of only 0 or 1 or that depend on the order of a set.
+    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
+    answers of only 0 or 1 or that depend on the order of a set.
     """
     some_telling = any(candidate.explained.telling for candidate in candidates)
     complete = []
@@ -436,7 +436,7 @@ def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
         if explained.minus_slips and 4 * candidate.answered < most:
             continue
         complete.append(candidate)
-    # Of those explained as well, the form that shows the fewest facts comes first.
+    # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))
     complete.sort(key=lambda candidate: candidate.explained, reverse=True)

@@ -79,7 +79,7 @@ class Check(Readable):
             one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents
-            explains them all, but each is the score of some order; else 0.
+            explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
         is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
@@ -305,8 +305,8 @@ def check(
             may take the ranking only.
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking, such as "mappings" (`{document: score}`,
-            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of those
-            that are relevant, k); docs/slips.md lists all. By default, the form in which some
+            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of
+            relevant ids, k); docs/slips.md lists all. By default, the form in which some
             definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
@@ -369,7 +369,7 @@ def check(
         best = replace(best, notes=(no_cutoff, *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    # The arguments were tried in any order, so each set of them is named once.
+    # The arguments were tried in any order, so the text names every set of them once.
     called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
     return replace(best, called=tuple(called))
 
@@ -482,7 +482,7 @@ def _notes(asked: Asked) -> Iterator[str]:
 
 
 def _signature(result: Check, answers: Answers) -> str:
-    """Return those options of the first convention that agrees which the answers show."""
+    """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
     values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
@@ -532,37 +532,38 @@ def _smallest_example(
     while True:
         simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
         if simpler is None:
-            break
+            return _example(smallest, asker.once(smallest).value, options)
         smallest = simpler
-    return _example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield simpler rankings that arguments can show."""
+    for simpler in _changed(query, shows):
+        is_shown = shows.documents or simpler.run.keys() == simpler.qrels.keys()
+        has_relevant = shows.several or any(simpler.qrels.values())
+        if is_shown and has_relevant and simpler.qrels and simpler != query:
+            yield simpler
+
+
+def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        smaller = _without(query, document, "run", "qrels")
-        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
-            yield smaller
-    if shows.documents:
-        for document in query.run:
-            yield _without(query, document, "run")
-        if shows.several and len(query.qrels) > 1:
-            for document in query.qrels:
-                yield _without(query, document, "qrels")
-    if query.k is not None and query.k > 1:
+        yield _without(query, document, "run", "qrels")
+    for document in query.run:
+        yield _without(query, document, "run")
+    for document in query.qrels:
+        yield _without(query, document, "qrels")
+    if query.k is not None:
         yield query._replace(k=1)
-        yield query._replace(k=query.k - 1)
-    if shows.several:
-        for document, relevance in query.qrels.items():
-            for smaller_relevance in (0, 1):
-                if relevance > smaller_relevance:
-                    yield query._replace(qrels={**query.qrels, document: smaller_relevance})
+        yield query._replace(k=max(1, query.k - 1))
+    for document, relevance in query.qrels.items():
+        for highest in (0, 1):
+            yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:
         # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))
         run = {document: levels.index(score) + 1.0 for document, score in query.run.items()}
-        if run != query.run:
-            yield query._replace(run=run)
+        yield query._replace(run=run)
 
 
 def _without(query: Query, document: Any, *sides: str) -> Query:

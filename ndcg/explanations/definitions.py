@@ -1,8 +1,8 @@
 """The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
 
 Rankings without ties show the gain, the discount, the ideal and most slips. The others then show
-the order of tied documents and the precision of scores, and those with nothing relevant show the
-value of such a query.
+the order of tied documents and the precision of scores, and queries with nothing relevant show
+their value.
 """
 
 import math
@@ -56,7 +56,7 @@ class Answers(NamedTuple):
     """The answers of a function."""
 
     queries: Queries
-    values: Floats  # two answers for each, of shape (2, rankings)
+    values: Floats  # the two answers to every query, of shape (2, rankings)
     plain: Mask  # which rankings have neither ties nor close scores
     close: Mask  # which have close scores
     tolerance: float  # how far an answer may differ from the value that it was rounded from
@@ -312,7 +312,7 @@ def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Qu
 
 
 def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
-    """Return the factor by which values differ from those of each definition; nan if there is none.
+    """Return the factor by which values differ from every definition; nan if there is none.
 
     >>> factors_of(np.array([69.3, 100]), np.array([[0.693, 1], [1, 0.5]]), 0.05).tolist()
     [100.0, nan]

@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
         return np.asarray(is_near | both_nan)
 
     def ranges(self) -> tuple[Floats, Floats]:
-        """Return the range of the scores near each one; from 0 to 1 for one from 0 to 1."""
+        """Return the range of the scores near every one; from 0 to 1 for one from 0 to 1."""
         low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
         return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
 
@@ -82,7 +82,7 @@ class Tried:
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
         if evidence.by_query:
-            # The values of queries have no scores to compare, so each setting counts.
+            # The values of queries have no scores to compare, so every setting counts.
             return len(scores) * evidence.share()
         low, high = evidence.ranges()
         is_near = ((low <= scores) & (scores <= high)).all(axis=1)

@@ -10,7 +10,6 @@ which choice is changed first.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations, compress
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
@@ -40,7 +39,7 @@ from ..show.drawing import figure_of
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .combination import Combination
-from .evidence import UNLIKELY, Evidence
+from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import (
@@ -93,10 +92,10 @@ class Verdict(NamedTuple):
     """What reported scores tell about their definition.
 
     Attributes:
-        kind: "conventions" if they are those of conventions; "cause" if no convention gives them,
+        kind: "conventions" if conventions give them; "cause" if no convention gives them,
             but something else does; "unknown" if chance does as well, or nothing gives them.
-        fits: what gives them: conventions, or options and slips; for a cause only those with the
-            fewest changes of a convention.
+        fits: what gives them: conventions, or options and slips; for a cause only the ones with
+            the fewest changes of a convention.
         settings: how many of these give different values to some query.
         by_chance: how many settings with so few changes would give the scores by chance; for an
             unknown cause, how many of all settings that were tried.
@@ -119,7 +118,7 @@ class Explanation(Readable):
             of the second in `between` if it was given. Without a reported score, the signature of
             the first convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
-        scores: the score under each convention, by its name; None if it has none.
+        scores: the scores under conventions, by their names; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
@@ -128,16 +127,16 @@ class Explanation(Readable):
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
         subject: the beginning of a sentence on whose scores these are.
-        combinations: options that give the reported scores, if no convention does; those that
-            change the fewest options of a convention come first.
+        combinations: options that give the reported scores, if no convention does; the fewest
+            changes of a convention come first.
         tried: the number of combinations that were tried.
         without_score: options that were not tried, such as `ties=docid`, because the rankings have
-            no score under them, each with the error.
+            no score under them, with the errors.
         distinct: how many of the matching combinations give different values to some query.
         by_chance: how many of all settings that were tried would match by chance: conventions if
             one matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, each with a
-            convention, and with `zero_division` if that differs from the convention's.
+        slips: known slips that give the reported scores, if no convention does, with a convention,
+            and with `zero_division` if that differs from the convention's.
         nearest: the combination that gives most of the reported values of queries, if nothing gives
             all.
         disagreeing: the queries with another value under the nearest combination.
@@ -305,7 +304,7 @@ class Explanation(Readable):
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for each convention's score, filled if it is yours."""
+        """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
         known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for row, (name, number) in enumerate(known):
@@ -428,34 +427,28 @@ def explained(
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
-    measure = result_name("nDCG", scorer.cutoff)
-    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
+    start = scorer.options_of(first)
+    measure = result_name("nDCG", scorer.k)
+    explanation = Explanation(scorer.signature(start), measure, scores, errors, notes=notes)
     cause = None
     if reported is not None:
-        explanation, cause = _with_answer(explanation, scorer, reported)
+        explanation, cause = _with_answer(explanation, scorer, reported, start)
     slip = ""
     if pair:
         first, second = pair
-        end = scorer.options_of(second)
+        start, end = map(scorer.options_of, pair)
     elif cause is not None:
         slip = cause.slip
-        second = _with_a_slip(str(cause.combination))
+        second = str(cause.combination)
+        if slip:
+            second = _with_a_slip(second)
         end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
-    elif explanation.answer is not None and explanation.answer.kind == "conventions":
-        # the match that differs in the fewest choices
-        start = scorer.options_of(first)
-        second = min(
-            explanation.matches,
-            key=lambda name: len(_differing(start, scorer.options_of(name))),
-        )
-        end = scorer.options_of(second)
     else:
-        # If options give the scores, these already say in what they differ.
         return explanation
     if second == first:
         return explanation
     try:
-        choices = scorer.choices(scorer.options_of(first), end, slip)
+        choices = scorer.choices(start, end, slip)
     except ValueError as error:
         # A mixture of their options has no score, such as ties by id among scores in 32 bits.
         if not pair:
@@ -464,7 +457,7 @@ def explained(
             error, "between", f"some options of {first} with others of {second} have no score"
         ) from None
     if pair and not explanation.matches:
-        explanation = replace(explanation, signature=end.signature(**scorer.given))
+        explanation = replace(explanation, signature=scorer.signature(end))
     return replace(explanation, between=(first, second), choices=choices)
 
 
@@ -491,7 +484,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 def _scores_of_conventions(
     scorer: "Scorer",
 ) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the score under each convention, None for an error, and the errors.
+    """Return the scores under all conventions, None for an error, and the errors.
 
     Raises:
         ValueError: no convention gives a score.
@@ -514,15 +507,10 @@ class Scorer:
     What does not depend on the reported scores is kept for other reported scores.
     """
 
-    def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Inputs, k: int | None, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
         self.k = k
         self.options = options
-        (self.cutoff,) = Options.parse(k=k).cutoffs
-        self.given = {
-            "weighted": inputs.sample_weight is not None,
-            "excluding": inputs.exclude is not None,
-        }
         self.known = {name: value for name, value in options.items() if value is not None}
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
@@ -536,12 +524,13 @@ class Scorer:
             inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
-    def signature(self, convention: str) -> str:
-        """Return the signature of a convention."""
-        return self.options_of(convention).signature(**self.given)
+    def signature(self, options: Options) -> str:
+        """Return the signature of options, with these weights and excluded documents."""
+        weighted = self.inputs.sample_weight is not None
+        return options.signature(weighted=weighted, excluding=self.inputs.exclude is not None)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention, overridden by those of the caller and by changes."""
+        """Return the options of a convention, overridden by the caller's and by changes."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
@@ -561,7 +550,7 @@ class Scorer:
         return self._scores[key]
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-        """Return the settings that a search tries, and the errors of those without a score."""
+        """Return the settings that a search tries, and the errors of options without a score."""
         return settings_to_try(searched)
 
     def score_with(self, slip: str, options: Options) -> float:
@@ -571,7 +560,7 @@ class Scorer:
         chosen = {**self.known, **chosen}
         # The queries of slips are in descending order in any case.
         chosen.pop("score_order", None)
-        values = slip_named(slip).scores(self.queries[self.cutoff], chosen)
+        values = slip_named(slip).scores(self.queries[self.k], chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
@@ -621,14 +610,16 @@ def _shapley_value(
 
 
 def _with_answer(
-    explanation: Explanation, scorer: Scorer, reported: Reported
+    explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores, and the slip that is named as the cause.
+    """Return an explanation with what gives the scores: conventions, else options and slips.
 
-    What gives them are conventions, else options and slips. The slip is None if none is named.
+    Also return the cause whose difference from the first convention is to be explained: of the
+    conventions that are named, the one that differs in the fewest choices, or a slip. Options
+    already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
-    searched = Searched(scorer.read, scorer.known, scorer.cutoff, scorer.weight, evidence)
+    searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)
     score = float(evidence.scores[0])
     if evidence.by_query:
         # The table compares their mean.
@@ -646,14 +637,18 @@ def _with_answer(
     conventions, tried = matching_conventions(searched)
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
-    answer = _verdict("conventions", conventions, partial(tried.by_chance, evidence), evidence)
+    answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
-        explanation, matches=matches, by_chance=tried.by_chance(evidence), answer=answer
+        explanation, matches=matches, by_chance=_by_chance([tried], evidence), answer=answer
     )
-    if answer.kind == "conventions":
-        explanation = replace(explanation, signature=scorer.signature(matches[0]))
-    return explanation, None
+    if answer.kind == "unknown":
+        return explanation, None
+    ends = list(map(scorer.options_of, matches))
+    differences = [len(_differing(start, end)) for end in ends]
+    signature = scorer.signature(ends[0])
+    nearest = conventions[differences.index(min(differences))]
+    return replace(explanation, signature=signature), nearest
 
 
 def _with_causes(
@@ -673,21 +668,17 @@ def _with_causes(
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-
-    def by_chance(most: float = math.inf) -> float:
-        combinations_by_chance = matches.tried.by_chance(evidence, most)
-        return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
-
-    # Of those with as many changes, combinations come first.
+    tried = [matches.tried, slip_search.tried]
+    # Of causes with as many changes, combinations come first.
     causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
-    answer = _verdict("cause", causes, by_chance, evidence)
+    answer = _verdict("cause", causes, tried, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(cause.combination for cause in matches.causes),
         distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
         without_score=without_score,
-        by_chance=by_chance(),
+        by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
     )
@@ -696,11 +687,10 @@ def _with_causes(
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
         common = in_common(properties, differing, "queries", marked(nearest))
-        disagreeing = tuple(compress(scorer.rankings.names(), differing))
         explanation = replace(
             explanation,
             nearest=nearest,
-            disagreeing=disagreeing,
+            disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
         )
     if answer.kind == "unknown":
@@ -709,35 +699,36 @@ def _with_causes(
     if first.slip:
         return explanation, first
     options = Options.parse(**first.combination.options)
-    return replace(explanation, signature=options.signature(**scorer.given)), None
+    return replace(explanation, signature=scorer.signature(options)), None
+
+
+def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:
+    return sum(settings.by_chance(evidence, most) for settings in tried)
 
 
 def _verdict(
     kind: Literal["conventions", "cause"],
     causes: Sequence[PossibleCause],
-    by_chance: Callable[[float], float],
+    tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes.
-
-    `by_chance` returns how many settings with so many changes at most would fit by chance.
-    """
+    """Return what causes tell, which are in the order of their changes."""
+    by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
-        return Verdict("unknown", (), 0, by_chance(math.inf), decide)
+        return Verdict("unknown", (), 0, by_chance, decide)
     fewest = causes[0].changes
-    expected = by_chance(fewest)
+    expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
     if is_told:
+        by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
-    else:
-        expected = by_chance(math.inf)
     settings = len({cause.values for cause in causes})
     decide = ""
     if not is_told or (kind == "cause" and settings > 1):
         decide = _what_would_decide(evidence)
     fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, expected, decide)
+    return Verdict(kind if is_told else "unknown", fits, settings, by_chance, decide)
 
 
 def _cause_of(cause: PossibleCause) -> Cause:

@@ -25,7 +25,7 @@ _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 class Shows(NamedTuple):
     """What the arguments of a function can show of a ranking."""
 
-    documents: bool = True  # those that were not judged, and those that were not retrieved
+    documents: bool = True  # that were not judged, or not retrieved
     scores: bool = True  # and with them ties
     grades: bool = True  # of relevance, rather than only which documents are relevant
     several: bool = True  # relevant documents, rather than a single one
@@ -52,7 +52,7 @@ class Form(NamedTuple):
     has_ids: bool = False  # whether documents have ids, which must not matter
     is_batch: bool = False  # whether several rankings are passed: two copies of one
     module: str = ""  # the module that makes the arguments
-    must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
+    must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
 
 _OF_IDS = Shows(scores=False, grades=False)
@@ -276,7 +276,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     """Return the calls that a function may accept, in some forms.
 
     Those that its parameters hint at come first. A function without a cutoff is asked about whole
-    rankings, and then about a cutoff that it may have of its own.
+    rankings, and then about a cutoff that it may have inside.
 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
@@ -399,7 +399,7 @@ def arguments_text(query: Query, form: str) -> str:
 def argument_text(argument: Any) -> str:
     """Return an argument as text to paste, with sets in order.
 
-    It shows each change that a function makes.
+    It shows every change that a function makes.
     """
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"

@@ -14,7 +14,7 @@ TELLING = 0.05  # the highest probability that so many queries have a property b
 
 
 def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
+    """Return which queries have the properties that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
     >>> properties = properties_of(rankings, None)
@@ -54,8 +54,8 @@ def in_common(
 ) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition.
 
-    The most telling come first. Properties and those that differ are masks of the queries, which
-    `noun` names.
+    The most telling come first. `noun` names the queries; properties and `differing` are masks of
+    them.
     """
     differ = int(np.count_nonzero(differing))
     agree = len(differing) - differ

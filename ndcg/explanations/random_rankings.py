@@ -131,7 +131,7 @@ def _random_ranking(
 def _without_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int, relevance: _Column
 ) -> tuple[_Column, ...]:
-    """Return a ranking in which no two scores are near each other."""
+    """Return a ranking in which no two scores are close."""
     size = len(relevance)
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0

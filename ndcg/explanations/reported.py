@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -32,9 +33,12 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
+LINE = ["measure", "query", "value"]  # of a line without a header; the first ones may be left out
+# A mean in the log of BEIR, such as INFO - NDCG@10: 0.3146
+LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern}):\s+(?P<value>\S+)$", re.IGNORECASE)
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
-_Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
+_Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
 
 
 class _Number(NamedTuple):
@@ -119,7 +123,7 @@ class Reported(NamedTuple):
         """Return the evidence that a definition must match.
 
         Raises:
-            ValueError: the values belong to other queries than those of the rankings.
+            ValueError: the values belong to other queries than the rankings.
         """
         by_query = self.values is not None
         numbers = self._scores
@@ -197,9 +201,9 @@ def _content_of(got: Any) -> tuple[Any, str]:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
         except ValueError as error:
             raise InputError(f"{error}", "got") from None
-    index = getattr(got, "index", None)
-    if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
-        # a Series of pandas, with the ids of queries in place of the numbers of rows
+    is_series = hasattr(got, "to_dict") and hasattr(got, "index")
+    if is_series and list(got.index) != list(range(len(got))):
+        # It has the ids of queries in place of the numbers of rows.
         return got.to_dict(), "got"
     if isinstance(got, str):
         if "\n" in got or NDCG.match(got.strip()):
@@ -278,12 +282,10 @@ def _decimal(value: Any) -> Decimal:
     >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
     (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
     """
-    if getattr(value, "ndim", None) == 0:
-        # the number in an array or a tensor
-        if isinstance(value, (np.ndarray, np.generic)):
-            value = np.asarray(value)[()]
-        else:
-            value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value[()]  # the number in an array of no dimensions
+    elif hasattr(value, "item") and not isinstance(value, np.generic):
+        value = value.item()  # of a tensor
     text = ""
     if isinstance(value, (str, Decimal)):
         text = str(value).strip().removesuffix("%")
@@ -495,20 +497,15 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    # the means in the log of BEIR, in lines such as INFO - NDCG@10: 0.3146
-    logged = []
-    for line in lines:
-        name, value = ["", "", *line.text.split()][-2:]
-        if name.endswith(":"):
-            logged.append(_Row(ALL_QUERIES[0], value, name[:-1]))
-    if any(_cutoff_of(row.measure) for row in logged):
-        yield from logged
+    logged = [match for line in lines if (match := LOGGED.search(line.text))]
+    for match in logged:
+        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if logged:
         return
     header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        has_value = _is_value(value)
-        is_of_all = any(name in words for name in ALL_QUERIES)
+        has_value = _is_value(cells[-1])
+        is_of_all = any(name in cells[:-1] for name in ALL_QUERIES)
         if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells
@@ -516,27 +513,15 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
         if is_of_all and not (header or has_value):
             # such as the name of the run, in the output of trec_eval
             continue
-        if len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-            continue
-        row = None if header else _row_of_words(words, value)
-        if row is None:
+        names = header or LINE[-len(cells) :]
+        if not header and len(cells) == 3 and NDCG.fullmatch(cells[1]):
+            # ir_measures prints the query first.
+            names = ["query", "measure", "value"]
+        record = dict(zip(names, cells, strict=False))
+        must_have_value = not header and _cutoff_of(record.get("measure", "nDCG"))
+        if len(names) != len(cells) or (must_have_value and not has_value):
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield row
-
-
-def _row_of_words(words: list[str], value: str) -> _Row | None:
-    """Return the value after words, which name a measure and a query; None if they do not."""
-    if len(words) > 2:
-        return None
-    if len(words) == 2 and NDCG.fullmatch(words[1]):
-        # ir_measures prints the query first.
-        words.reverse()
-    measure, query = [None, None, *words][-2:]
-    is_other_measure = measure is not None and not _cutoff_of(measure)
-    if not _is_value(value) and not is_other_measure:
-        return None
-    return _Row(query, value, measure)
+        yield from _rows_of_record(record)
 
 
 def _is_value(text: str) -> bool:
@@ -591,7 +576,7 @@ def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     if are_records and len(values) > 1:
         with_ndcg = [record for record in values if any(map(_cutoff_of, record))]
         if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
-            # the means of nDCG, beside those of MAP, recall and precision
+            # the means of nDCG, beside MAP, recall and precision
             yield from _rows_of_json(with_ndcg[0])
             return
     for value in values:
@@ -614,7 +599,7 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 
 
 def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB; each subset of a split counts as a run."""
+    """Yield the means in a file of MTEB; every subset of a split counts as a run."""
     for split, subsets in splits.items():
         for scores in subsets:
             run = f"{split}/{scores.get('hf_subset', 'default')}"
@@ -624,16 +609,8 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
-    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
-    columns = []
-    for name in record:
-        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
-    if query_column is None and len(columns) == 2:
-        query_column = columns.pop(0)
-    query = None
-    if query_column is not None:
-        query = record[query_column]
+    query_column, columns = _columns_of(tuple(record))
+    query = record.get(query_column)
     run = record.get("run", record.get("runid", run))
     ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
@@ -650,3 +627,16 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             # a measure and its mean
             query = ALL_QUERIES[0]
     yield _Row(query, record[columns[0]], measure, run)
+
+
+@lru_cache
+def _columns_of(names: tuple[Any, ...]) -> tuple[Any, list[Any]]:
+    """Return the column of queries, None if there is none, and the columns that may be values."""
+    query_column = next(iter(spelled(names, QUERY_NAMES)), None)
+    columns = []
+    for name in names:
+        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query_column is None and len(columns) == 2:
+        query_column = columns.pop(0)
+    return query_column, columns

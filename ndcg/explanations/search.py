@@ -1,8 +1,8 @@
-"""Search for combinations of options that give reported scores, for papers with their own code.
+"""Search for combinations of options that give reported scores, for papers with custom code.
 
-Rankings are read once for each set of options that changes how they are read. DCG and ideal DCG are
-summed once for every choice that they depend on, at all cutoffs together. Options that change only
-the mean are applied to the values of the queries.
+Rankings are read once for every set of options that changes how they are read. DCG and ideal DCG
+are summed once for every choice that they depend on, at all cutoffs together. Options that change
+only the mean are applied to the values of the queries.
 """
 
 import math
@@ -21,7 +21,7 @@ from ..measure.messages import Message, marked
 from ..measure.options import Options, result_name
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
-from ..scores.progress import progress
+from ..scores.progress import tracked
 from ..scores.queries import measure_rankings, user_terms
 from .combination import Combination
 from .evidence import Evidence, Tried, means_of
@@ -29,8 +29,8 @@ from .properties import properties_of
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-# The options that the DCG depends on, as well as those that change how rankings are read.
-OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+# The options that the ideal DCG depends on, beside the ideal and the options of reading.
+OPTIONS_OF_IDEAL = ("gain", "discount", "negative_relevance")
 # The options that are searched, with their values. If values cannot differ on some rankings, only
 # the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
@@ -103,7 +103,7 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to those of 32 bits.
+    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
 
     Also return the scores of all of them.
     """
@@ -144,11 +144,11 @@ class Setting(NamedTuple):
     cutoffs: Sequence[int | None]  # the cutoff of every row of values
     values: Floats  # of every query at every cutoff; nan for a query that does not count
     scores: Floats  # the means to compare with the evidence
-    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
+    changes: NDArray[np.int64]  # the options in which every row of scores differs from a convention
 
 
 def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-    """Return the settings of the unknown options, but only one of those that cannot differ here.
+    """Return the settings of the unknown options, but only one of settings that cannot differ here.
 
     They do not depend on the reported scores, except for their cutoffs. Also return the errors of
     options that have no score.
@@ -161,26 +161,21 @@ def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Se
     lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
     longest = max(lengths, default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    total = len(cutoffs) * sum(reading.choices for reading in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for settings in _scored_choices(searched, reading, cutoffs):
-                yield from settings
-                bar.update(1)
+    choices = []
+    for reading in readings:
+        choices += [(reading, choice) for choice in product(*reading.grid.values())]
+    for reading, choice in tracked(choices, "Searching", " options"):
+        yield from _scored_choice(searched, reading, choice, cutoffs)
 
 
 class _Reading(NamedTuple):
     """The rankings as some options read them."""
 
     chosen: dict[str, Any]  # the options that read them
-    matter: set[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
+    matter: set[str]  # the unknown options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of `OPTIONS_OF_IDEAL`
+    ties: Sequence[Any]  # the orders of ties to try
     rankings: Rankings
-
-    @property
-    def choices(self) -> int:
-        """The number of choices of the options in the grid."""
-        return math.prod(map(len, self.grid.values()))
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -211,71 +206,66 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
-            matter = set(VALUES)
+            matter = VALUES.keys() - searched.given.keys()
             if dtypes_are_alike:
-                matter.remove("score_dtype")
+                matter.discard("score_dtype")
             if not ties:
-                matter.remove("ties")
+                matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.remove("negative_relevance")
+                matter.discard("negative_relevance")
             grid = {}
-            for name in OPTIONS_OF_DCG:
+            for name in (*OPTIONS_OF_IDEAL, "ties"):
                 values = searched.values_of(name)
                 # One value of an option that does not matter is enough.
                 grid[name] = values if name in matter else values[:1]
+            orders = grid.pop("ties")
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
-            readings.append(_Reading(chosen, matter, grid, rankings))
+                orders = [order for order in orders if order != "docid"]
+            readings.append(_Reading(chosen, matter, grid, orders, rankings))
     return readings, without_score
 
 
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[Iterator[Setting]]:
-    """Yield the settings of every choice of the options that the values of queries depend on.
+def _scored_choice(
+    searched: Searched,
+    reading: _Reading,
+    choice: Sequence[Any],
+    cutoffs: Mapping[str, Sequence[int | None]],
+) -> Iterator[Setting]:
+    """Yield the settings of a choice of the options of the ideal DCG, at the cutoffs of the ideals.
 
-    The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
-    DCG does not depend on ties, so both are summed only once.
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so both are
+    summed only once.
     """
+    chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
+    try:
+        options = searched.options(k=1, **chosen)
+    except ValueError:  # this discount does not allow this base of the logarithm
+        return
+    ideals = {}
+    for ideal, ideal_cutoffs in cutoffs.items():
+        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+    if not any(ideals.values()):
+        return
+    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+    rankings = searched.read(perfect_options)
+    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+    perfect &= rankings.counts()["retrieved"] == 0
+    turned = sign(discounts(1, options.log_base, options.discount))
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    # The last of these options is `ties`, on which the ideal DCG does not depend.
-    *grid_of_ideal, orders = reading.grid.values()
-    for choice in product(*grid_of_ideal):
-        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
-        try:
-            options = searched.options(k=1, **chosen)
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {}
-        for ideal in cutoffs:
-            sums = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
-            if sums:
-                ideals[ideal] = sums
-        if not ideals:
-            continue
-        perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-        perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-        rankings = searched.read(perfect_options)
-        perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
-        perfect &= rankings.counts()["retrieved"] == 0
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
-                    # All reported scores must match.
-                    continue
-                above = np.stack([dcg[cutoff] for cutoff in known])
-                below = np.stack([idcg[cutoff] for cutoff in known])
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                options_of_values = {**chosen, "ideal": ideal, "ties": ties}
-                for name in options_of_values.keys() - reading.matter:
-                    del options_of_values[name]
-                yield _averaged(
-                    searched, options_of_values, known, values, rankings.lacking(), perfect
-                )
+    for ties in reading.ties:
+        dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
+        for ideal, idcg in ideals.items():
+            known = [cutoff for cutoff in idcg if cutoff in dcg]
+            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+                # All reported scores must match.
+                continue
+            above = np.stack([dcg[cutoff] for cutoff in known])
+            below = np.stack([idcg[cutoff] for cutoff in known])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+            options_of_values = {**chosen, "ideal": ideal, "ties": ties}
+            yield from _averaged(searched, reading, options_of_values, known, values, perfect)
 
 
 def _sums_at(
@@ -301,18 +291,19 @@ def _sums_at(
 
 def _averaged(
     searched: Searched,
+    reading: _Reading,
     chosen: Mapping[str, Any],
     cutoffs: Sequence[int | None],
     values: Floats,
-    skipped: Mask,
     perfect: Mask,
 ) -> Iterator[Setting]:
-    """Yield the settings that count empty and missing queries, but only one of those alike.
+    """Yield the settings that count empty and missing queries, but only one of settings alike.
 
-    Empty queries have no value yet. `skipped` are those that `missing="skip"` skips, `perfect`
-    those that `zero_division="perfect_if_empty"` counts as 1.
+    Empty queries have no value yet; `zero_division="perfect_if_empty"` counts the perfect ones
+    as 1.
     """
     empty = np.isnan(values)
+    skipped = reading.rankings.lacking()  # by `missing="skip"`
     ways_of_missing = searched.values_of("missing")
     if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
@@ -338,7 +329,7 @@ def _averaged(
                 options["zero_division"] = zero
             if missing_matters:
                 options["missing"] = missing
-            for name in options.keys() & searched.given.keys():
+            for name in options.keys() - reading.matter:
                 del options[name]
             if missing == "skip":
                 averaged[:, skipped] = np.nan
@@ -353,7 +344,7 @@ def _averaged(
 class Matches(NamedTuple):
     """The combinations that match, and the scores of all that were tried."""
 
-    causes: list[PossibleCause]  # those with the fewest changes first
+    causes: list[PossibleCause]  # the fewest changes first
     tried: Tried
     nearest: Combination | None  # gives most of the reported values of queries, if there are some
     agreeing: Mask  # the queries that agree with it
@@ -416,7 +407,7 @@ def _differing(name: str, value: str) -> NDArray[np.int64]:
 
 
 def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return in how many of these options each convention differs."""
+    """Return in how many of these options the conventions differ."""
     changes = np.zeros(len(CONVENTIONS), np.int64)
     for name, value in chosen.items():
         changes = changes + _differing(name, repr(value))
@@ -424,9 +415,9 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
+    """Return the cutoffs to try with an ideal: the known ones, else one of several that are alike.
 
-    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
+    The caller's comes first, then its neighbors, the usual ones, and all of short rankings.
     """
 
     def has_ideal(cutoff: int | None) -> bool:

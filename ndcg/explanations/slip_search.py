@@ -68,7 +68,7 @@ class SlipSearch:
             self.queries.append(known_queries[k])
 
     def causes(self) -> list[PossibleCause]:
-        """Return the slips that give the reported scores, except those that equal an option.
+        """Return the slips that give the reported scores, except slips that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.

@@ -219,7 +219,7 @@ def in_order(documents: Iterable[Any]) -> dict[Any, float]:
 
 
 def ranked(query: Query) -> list[Any]:
-    """Return the documents of a run, best first; those with equal scores in their order."""
+    """Return the documents of a run, best first; documents with equal scores in their order."""
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
@@ -238,7 +238,7 @@ def have_ids(inputs: Inputs) -> bool:
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    """Return the documents of every query that have a value; those without were not retrieved."""
+    """Return the documents of every query that have a value; the others were not retrieved."""
     rows: Iterable[tuple[Any, Any, float]]
     if isinstance(side, ById):
         names = list(side.queries)

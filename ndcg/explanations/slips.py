@@ -1,6 +1,6 @@
 """Every way in which nDCG is known to go wrong, as one table.
 
-docs/slips.md lists all public reports of each.
+docs/slips.md lists all public reports of every slip.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ def _first_relevant(query: Query) -> Query:
 
 
 def _places_in_truth(query: Query) -> Query:
-    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    """Give every hit among the first k the rank that it has in the list of relevant documents."""
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
