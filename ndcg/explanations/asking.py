@@ -287,26 +287,23 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
                 answered.append((number, query, answer.value, answer.again))
 
     ask_about(range(cases))
-    refused_most_at_first = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
-    some_score = bool(np.isfinite(values).any())
-    if some_score:
-        answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
-        few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-        for attempt in (1, 2, 3):
-            ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or refused_most_at_first:
-            ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     refused_most = len(refused) > len(answered)
-    asked = Asked(asker, len(answered) + len(refused), refused_most)
-    if not some_score:
-        return asked
+    values = np.array([value for *_, value, _ in answered])
+    if not np.isfinite(values).any():
+        return Asked(asker, cases, refused_most)
+    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
+    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    for attempt in (1, 2, 3):
+        ask_about(few, attempt)
+    if tolerance_of(values) > VISIBLE or refused_most:
+        ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     numbers, queries, *both = zip(*answered, strict=True)
     plain = np.array(list(map(is_plain, numbers)))
     close = np.array([kind_of(number) == "close" for number in numbers])
     values = np.array(both)
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
-    return asked._replace(answers=answers)
+    refused_most = len(refused) > len(answered)
+    return Asked(asker, len(answered) + len(refused), refused_most, answers)
 
 
 def decimals_of(values: Floats) -> int | None:

@@ -387,18 +387,20 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
-    expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
-    agree = {name: answers.agree(values) for name, values in expected.items()}
+    agreeing = {}
+    for name in CONVENTIONS:
+        agreeing[name] = int(answers.agree(queries.scores({"convention": name})).sum())
     result = replace(
         result,
         answered=len(answers.plain),
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(agrees.sum()) for name, agrees in agree.items()},
+        agreeing=agreeing,
     )
     nearest = result.nearest
-    differing = ~agree[nearest]
+    expected = queries.scores({"convention": nearest})
+    differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
@@ -408,8 +410,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             "ask for more cases.",
         )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = _differ_visibly(answers.values[0], expected[nearest], answers.tolerance)
-        visible &= differing
+        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)

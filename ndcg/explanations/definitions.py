@@ -71,26 +71,27 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of empty queries."""
+    """Options, slips and a factor, whatever the order of ties and the value of empty queries."""
 
     # the gain, the discount, the ideal, and whether only judged documents count
     options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
+    factor: float = 1.0  # of all values
 
-    def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
+    def scores(self, queries: Queries, precision: str = "given", order: str = "average") -> Floats:
         """Return the value of every query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
         """
-        order_before = order
+        slips = [ORDERS[order], *self.slips, ORDERS[order]]
         if ASCENDING_ORDER in self.slips:
-            # This slip would reverse it.
-            order_before = NO_SLIP
-        definition = NO_SLIP
-        for slip in (precision, order_before, *self.slips, order):
+            # This slip would reverse the order.
+            del slips[0]
+        definition = PRECISIONS[precision]
+        for slip in slips:
             definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
-        return definition.scores(queries, options)
+        return self.factor * definition.scores(queries, options)
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
@@ -119,7 +120,6 @@ class Fit(NamedTuple):
     """A definition that explains the answers."""
 
     definition: Definition
-    factor: float  # of its values
     # the values of queries with nothing relevant, orders of ties and precisions of scores that
     # agree; empty words for an order or a precision that no ranking shows, or an order that is not
     # fixed
@@ -285,10 +285,10 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
         # Definitions with the same values explain the same.
         fits_by_values: dict[bytes, Fit | None] = {}
         for row in rows:
-            definition, factor = definitions()[row], float(factors[row])
-            values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+            definition = definitions()[row]._replace(factor=float(factors[row]))
+            values = definition.scores(answers.queries).round(9).tobytes()
             if values not in fits_by_values:
-                fits_by_values[values] = _fit(definition, factor, answers)
+                fits_by_values[values] = _fit(definition, answers)
             fit = fits_by_values[values]
             if fit is not None:
                 fits.append(fit._replace(definition=definition))
@@ -353,7 +353,7 @@ def compared(
     return factors, known, agree
 
 
-def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
+def _fit(definition: Definition, answers: Answers) -> Fit | None:
     """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
@@ -362,15 +362,13 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
         emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
-        expected = factor * definition.scores(
-            answers.queries, PRECISIONS.get(precision, NO_SLIP), ORDERS.get(order, NO_SLIP)
-        )
+        expected = definition.scores(answers.queries, precision or "given", order or "average")
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, factor})]
+    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -387,28 +385,23 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
             for empty in agreeing(agreeing_if_tied, close, precision, order):
                 choices.append((empty.value, order, precision))
     if choices:
-        return Fit(definition, factor, choices)
+        return Fit(definition, choices)
     # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
     for empty in emptiness:
-        if not _has_some_order(definition, factor, answers, tied, "given", empty):
+        if not _has_some_order(definition, answers, tied, "given", empty):
             continue
         for precision in PRECISIONS:
-            if _has_some_order(definition, factor, answers, close, precision, empty):
+            if _has_some_order(definition, answers, close, precision, empty):
                 unordered = int(np.count_nonzero(~free))
-                return Fit(definition, factor, [(empty.value, "", precision)], unordered)
+                return Fit(definition, [(empty.value, "", precision)], unordered)
     return None
 
 
 def _has_some_order(
-    definition: Definition,
-    factor: float,
-    answers: Answers,
-    rows: Mask,
-    precision: str,
-    empty: Empty,
+    definition: Definition, answers: Answers, rows: Mask, precision: str, empty: Empty
 ) -> bool:
     """Return whether every answer is the value of its ranking with tied documents in some order."""
     rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
@@ -423,7 +416,7 @@ def _has_some_order(
             ranking += [number] * len(arrangements)
         if not queries:
             continue
-        expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
+        expected = empty.fill(definition.scores(Queries(queries)), queries)
         values = answers.values[:, ranking]
         agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
         for agrees in agree:
@@ -474,4 +467,4 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
                 changed.append((name, str(value)))
         if SLIP_OF_OPTION.keys() >= set(changed):
             names = [SLIP_OF_OPTION[option] for option in changed]
-            yield Match(convention, (*names, *slips), fit.factor)
+            yield Match(convention, (*names, *slips), fit.definition.factor)

@@ -42,14 +42,7 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
-from .search import (
-    PossibleCause,
-    Searched,
-    Setting,
-    matching_conventions,
-    search,
-    settings_to_try,
-)
+from .search import PossibleCause, Searched, Setting, matching_conventions, search, settings_to_try
 from .slip_search import SlipSearch
 from .slip_terms import Queries
 from .slips import slip_named
@@ -481,9 +474,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
     return ()
 
 
-def _scores_of_conventions(
-    scorer: "Scorer",
-) -> tuple[dict[str, float | None], dict[str, str]]:
+def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
     """Return the scores under all conventions, None for an error, and the errors.
 
     Raises:

@@ -141,10 +141,7 @@ _ITEMS = _ITEM._replace(
     arguments=(_IDS, _ITEM.arguments[1]._replace(words="actual item target gt true pos"))
 )
 _SETS = Form(
-    (_IDS, _RELEVANT_SET),
-    lambda query: (ranked(query), set(query.relevant)),
-    _OF_IDS,
-    has_ids=True,
+    (_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(query.relevant)), _OF_IDS, has_ids=True
 )
 _LISTS_OF_IDS = Form(
     (_IDS, _RELEVANT), lambda query: (ranked(query), query.relevant), _OF_IDS, has_ids=True
@@ -251,25 +248,26 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        arguments = FORMS[self.form].arguments
-        words = [arguments[position].text for position in self.order]
-        if isinstance(self.cutoff, int):
-            words.insert(self.cutoff, "k")
-        elif self.cutoff is not None:
+        words = self._ordered([argument.text for argument in FORMS[self.form].arguments], "k")
+        if isinstance(self.cutoff, str):
             words.append("k")
         return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered = [arguments[position] for position in self.order]
-        cutoff = {}
-        if isinstance(self.cutoff, int):
-            ordered.insert(self.cutoff, k)
-        elif self.cutoff is not None:
-            cutoff[self.cutoff] = k
+        ordered = self._ordered(arguments, k)
         positional = len(ordered) - len(self.keywords)
         named = dict(zip(self.keywords, ordered[positional:], strict=True))
-        return function(*ordered[:positional], **named, **cutoff)
+        if isinstance(self.cutoff, str):
+            named[self.cutoff] = k
+        return function(*ordered[:positional], **named)
+
+    def _ordered(self, arguments: Sequence[Any], k: Any) -> list[Any]:
+        """Return arguments in their order, the cutoff among them if it has a position."""
+        ordered = [arguments[position] for position in self.order]
+        if isinstance(self.cutoff, int):
+            ordered.insert(self.cutoff, k)
+        return ordered
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
@@ -288,8 +286,8 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
-        is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
-        if not is_possible and not is_only_form:
+        is_loaded = not form.module or form.module in sys.modules
+        if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
             continue
         cutoffs = [k]
         if cutoff is None and k is not None:
@@ -303,7 +301,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             for compared_cutoff in cutoffs:
                 call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
                 hints[call] = sum(hinted)
-    return sorted(hints, key=lambda call: -hints[call])
+    return sorted(hints, key=hints.__getitem__, reverse=True)
 
 
 def accepted_arguments(

@@ -572,13 +572,13 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    are_records = all(isinstance(value, Mapping) for value in values)
-    if are_records and len(values) > 1:
-        with_ndcg = [record for record in values if any(map(_cutoff_of, record))]
-        if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
-            # the means of nDCG, beside MAP, recall and precision
-            yield from _rows_of_json(with_ndcg[0])
-            return
+    records = [value for value in values if isinstance(value, Mapping)]
+    with_ndcg = [record for record in records if any(map(_cutoff_of, record))]
+    are_means = len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES)
+    if are_means and len(records) == len(values) > 1:
+        # the means of nDCG, beside MAP, recall and precision
+        yield from _rows_of_json(with_ndcg[0])
+        return
     for value in values:
         if isinstance(value, Mapping):
             yield from _rows_of_record(value)

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.documents import ById
-from ..inputs.hashes import Columns
+from ..inputs.documents import ById, has_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
@@ -233,29 +232,26 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
 
 def have_ids(inputs: Inputs) -> bool:
     """Return whether the documents of both sides have ids, and none is excluded."""
-    sides = inputs.predictions, inputs.references
-    return all(isinstance(side, (ById, Columns)) for side in sides) and inputs.exclude is None
+    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     """Return the documents of every query that have a value; the others were not retrieved."""
-    rows: Iterable[tuple[Any, Any, float]]
+    by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        names = list(side.queries)
-        rows = [
-            (query, document, float(value))
-            for query, documents in side.queries.items()
-            for document, value in documents.items()
-            if value is not None
-        ]
+        by_query = {query: dict(documents) for query, documents in side.queries.items()}
     else:
         names = side.query_ids.to_pylist()
-        queries = [names[number] for number in side.query.tolist()]
-        rows = zip(queries, side.document.to_pylist(), side.value.tolist(), strict=True)
-    by_query: dict[Any, dict[Any, float]] = {name: {} for name in names}
-    for query, document, value in rows:
-        if value > -np.inf:
-            by_query[query][document] = value
+        by_query = {name: {} for name in names}
+        rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+        for query, document, value in rows:
+            by_query[names[query]][document] = value
+    for query, documents in by_query.items():
+        by_query[query] = {
+            document: float(value)
+            for document, value in documents.items()
+            if value is not None and value > -np.inf
+        }
     return by_query
 
 
