@@ -19,7 +19,7 @@ from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
 from .search import changes_of, usual_options
 from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
-from .slips import OWN_DOCUMENT, SLIPS, SWAPPED, slip_named
+from .slips import OWN_DOCUMENT, SLIPS, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
 FIRST_ORDERED = 4  # rankings with ties that are tried in all orders before the others
@@ -228,7 +228,7 @@ SLIP_OF_OPTION = _slip_of_option()
 NOT_ASKED = (
     *PRECISIONS.values(),
     ASCENDING_TIES,
-    SWAPPED,  # a function may take the relevance first
+    slip_named("scores and relevance swapped"),  # a function may take the relevance first
     OWN_DOCUMENT,  # a function never takes the id of the query
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )

@@ -44,10 +44,11 @@ from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import PossibleCause, Searched, Setting, matching_conventions, search, settings_to_try
 from .slip_search import SlipSearch
-from .slip_terms import Queries
+from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
 from .slips import slip_named
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
+MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 SHOWN_CAUSES = 5  # combinations, slips and queries
 
 
@@ -507,13 +508,36 @@ class Scorer:
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[str, ...], float] = {}
-        self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
-        self.rankings = self.read(Options.parse(k=k, **options))
+        self._queries: dict[int | None, Queries] = {}
+        parsed = Options.parse(k=k, **options)
+        self.rankings = self.read(parsed)
         if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(
             inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
+
+        # Rankings are in descending order in any case.
+        self.known_for_slips = dict(self.known)
+        self.known_for_slips.pop("score_order", None)
+        if parsed.labels is not None:  # the relevances in rankings are the gains of labels
+            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+        # Ids have the values of the input, before these options change them.
+        self._slips_by_ids = (
+            parsed.score_order == "descending"
+            and parsed.labels is None
+            and have_ids(inputs)
+            and self.known.get("ignore_index") is None
+        )
+
+    def queries_at(self, k: int | None) -> Queries:
+        """Return the queries that slips can change, with a cutoff, which are read once."""
+        if k not in self._queries:
+            queries = queries_of(self.rankings, k)
+            if self._slips_by_ids:
+                queries = queries_by_ids(self.inputs, self.rankings.names(), k)
+            self._queries[k] = Queries(queries)
+        return self._queries[k]
 
     def signature(self, options: Options) -> str:
         """Return the signature of options, with these weights and excluded documents."""
@@ -548,10 +572,8 @@ class Scorer:
         """Return the nDCG with a slip, under some options."""
         chosen = {name: getattr(options, name) for name in CHOICES}
         chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known, **chosen}
-        # The queries of slips are in descending order in any case.
-        chosen.pop("score_order", None)
-        values = slip_named(slip).scores(self.queries[self.k], chosen)
+        chosen = {**self.known_for_slips, **chosen}
+        values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
@@ -650,8 +672,13 @@ def _with_causes(
     matches = search(searched, settings)
     evidence = searched.evidence
     as_given = reported.as_given()
+    queries = []
+    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
+        queries = list(map(scorer.queries_at, searched.cutoffs))
     slip_search = SlipSearch(
-        searched, scorer.inputs, scorer.queries, as_given.evidence(scorer.rankings)
+        searched._replace(given=scorer.known_for_slips),
+        queries,
+        as_given.evidence(scorer.rankings),
     )
     slips = slip_search.causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):

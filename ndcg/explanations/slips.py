@@ -140,21 +140,6 @@ DUPLICATES_COUNTED = Slip(
     "exceed 1.",
     reports=(3, "deepset-ai/haystack#11959"),
 )
-IN_ORDER_OF_INPUT = Slip(
-    "documents in the order of the input",
-    "The scores are ignored: documents are ranked in the order in which they are listed.",
-    reports=(3, "Arize-ai/phoenix#1869"),
-    both=_with(run=lambda query: in_order(query.run)),
-)
-SWAPPED = Slip(
-    "scores and relevance swapped",
-    "The arguments are in the wrong order: scores are taken for relevance and relevance for "
-    "scores.",
-    reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=_with(
-        {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
-    ),
-)
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
     "the query's own document left out of the run",
@@ -317,7 +302,12 @@ SLIPS = (
         reports=(1, "SeaseLtd/rated-ranking-evaluator#71"),
         ideal=Term(options={"gain": "binary"}),
     ),
-    IN_ORDER_OF_INPUT,
+    Slip(
+        "documents in the order of the input",
+        "The scores are ignored: documents are ranked in the order in which they are listed.",
+        reports=(3, "Arize-ai/phoenix#1869"),
+        both=_with(run=lambda query: in_order(query.run)),
+    ),
     OWN_DOCUMENT,
     Slip(
         "ascending order",
@@ -335,8 +325,18 @@ SLIPS = (
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
-    *(_rounded_to(decimals) for decimals in range(2, 7)),
-    SWAPPED,
+    *map(_rounded_to, range(2, 7)),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments are in the wrong order: scores are taken for relevance and relevance for "
+        "scores.",
+        reports=(2, "scikit-learn/scikit-learn#27726"),
+        both=_with(
+            {"negative_relevance": "keep"},
+            run=lambda query: query.qrels,
+            qrels=lambda query: query.run,
+        ),
+    ),
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with "
