@@ -540,10 +540,15 @@ def _smallest_example(
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
     for simpler in _changed(query, shows):
-        is_shown = shows.documents or simpler.run.keys() == simpler.qrels.keys()
-        has_relevant = shows.several or any(simpler.qrels.values())
-        if is_shown and has_relevant and simpler.qrels and simpler != query:
-            yield simpler
+        if simpler == query or not simpler.qrels:
+            continue
+        if not shows.documents and simpler.run.keys() != simpler.qrels.keys():
+            # Lists have a score and a relevance for every document.
+            continue
+        if not shows.several and not any(simpler.qrels.values()):
+            # The only relevant document is gone.
+            continue
+        yield simpler
 
 
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -33,7 +32,6 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-LINE = ["measure", "query", "value"]  # of a line without a header; the first ones may be left out
 # A mean in the log of BEIR, such as INFO - NDCG@10: 0.3146
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern}):\s+(?P<value>\S+)$", re.IGNORECASE)
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
@@ -284,7 +282,7 @@ def _decimal(value: Any) -> Decimal:
     """
     if isinstance(value, np.ndarray):
         value = value[()]  # the number in an array of no dimensions
-    elif hasattr(value, "item") and not isinstance(value, np.generic):
+    elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
         value = value.item()  # of a tensor
     text = ""
     if isinstance(value, (str, Decimal)):
@@ -504,8 +502,9 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
         return
     header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):
-        has_value = _is_value(cells[-1])
-        is_of_all = any(name in cells[:-1] for name in ALL_QUERIES)
+        *words, value = cells
+        has_value = _is_value(value)
+        is_of_all = any(name in words for name in ALL_QUERIES)
         if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells
@@ -513,15 +512,27 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
         if is_of_all and not (header or has_value):
             # such as the name of the run, in the output of trec_eval
             continue
-        names = header or LINE[-len(cells) :]
-        if not header and len(cells) == 3 and NDCG.fullmatch(cells[1]):
-            # ir_measures prints the query first.
-            names = ["query", "measure", "value"]
-        record = dict(zip(names, cells, strict=False))
-        must_have_value = not header and _cutoff_of(record.get("measure", "nDCG"))
-        if len(names) != len(cells) or (must_have_value and not has_value):
+        if len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+            continue
+        row = None if header else _row_of_words(words, value)
+        if row is None:
             raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield from _rows_of_record(record)
+        yield row
+
+
+def _row_of_words(words: list[str], value: str) -> _Row | None:
+    """Return the value after words, which name a measure and a query; None if they do not."""
+    if len(words) > 2:
+        return None
+    if len(words) == 2 and NDCG.fullmatch(words[1]):
+        # ir_measures prints the query first.
+        words.reverse()
+    measure, query = [None, None, *words][-2:]
+    if not _is_value(value) and (measure is None or _cutoff_of(measure)):
+        # Only other measures may have any value.
+        return None
+    return _Row(query, value, measure)
 
 
 def _is_value(text: str) -> bool:
@@ -609,8 +620,16 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
 
 def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
-    query_column, columns = _columns_of(tuple(record))
-    query = record.get(query_column)
+    query_column = next(iter(spelled(record, QUERY_NAMES)), None)
+    columns = []
+    for name in record:
+        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
+            columns.append(name)
+    if query_column is None and len(columns) == 2:
+        query_column = columns.pop(0)
+    query = None
+    if query_column is not None:
+        query = record[query_column]
     run = record.get("run", record.get("runid", run))
     ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
@@ -627,16 +646,3 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             # a measure and its mean
             query = ALL_QUERIES[0]
     yield _Row(query, record[columns[0]], measure, run)
-
-
-@lru_cache
-def _columns_of(names: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-    """Return the column of queries, None if there is none, and the columns that may be values."""
-    query_column = next(iter(spelled(names, QUERY_NAMES)), None)
-    columns = []
-    for name in names:
-        if name != query_column and plain_name(name) not in OTHER_COLUMNS:
-            columns.append(name)
-    if query_column is None and len(columns) == 2:
-        query_column = columns.pop(0)
-    return query_column, columns
