@@ -411,11 +411,7 @@ def explained(
     pair: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """Explain reported scores of rankings, and the difference between two conventions.
-
-    Raises:
-        ValueError: as `explain`, except for errors in its arguments.
-    """
+    """Explain reported scores of rankings, and the difference between two conventions."""
     scores, errors = _scores_of_conventions(scorer)
     for name in pair:
         if name in errors:
@@ -476,11 +472,7 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the scores under all conventions, None for an error, and the errors.
-
-    Raises:
-        ValueError: no convention gives a score.
-    """
+    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -549,11 +541,7 @@ class Scorer:
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
-        """Return the nDCG under some options.
-
-        Raises:
-            ValueError: the rankings have no nDCG under them.
-        """
+        """Return the nDCG under some options."""
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
         if key not in self._scores:
             rankings = self.read(options)

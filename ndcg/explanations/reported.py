@@ -304,11 +304,7 @@ def _exponent(number: Decimal) -> int:
 
 
 def _score(got: Any, highest: float) -> _Number:
-    """Return a score, which is a percentage with a percent sign, or above the highest.
-
-    Raises:
-        ValueError: it is not a score.
-    """
+    """Return a score, which is a percentage with a percent sign, or above the highest."""
     number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
@@ -387,11 +383,9 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only that at k if it is given; none with values of queries.
+        """Return the means by cutoff, only the one at k if it is given.
 
-        Raises:
-            ValueError: there is none at the cutoff, there are several runs, or a mean has two
-                values.
+        There are none beside values of queries.
         """
         # Beside the names of means, rows without a measure are other means, such as MAP.
         means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
@@ -414,12 +408,7 @@ class _Results:
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
-        """Return the values by query, or in order, and their cutoff; by default of the only nDCG.
-
-        Raises:
-            ValueError: there is no such nDCG or several, there are several runs, or a query has two
-                values.
-        """
+        """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
         cutoff: _Cutoff = (k,)
         if cutoff not in self.query_rows and () in self.query_rows:
             cutoff = ()
@@ -429,11 +418,7 @@ class _Results:
         return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
     def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG, which are of one run.
-
-        Raises:
-            ValueError: there are none, or they are of several runs.
-        """
+        """Return the rows of an nDCG, which are of one run."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
