@@ -423,7 +423,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     def has_ideal(cutoff: int | None) -> bool:
         try:
             searched.options(k=cutoff, ideal=ideal)
-        except ValueError:  # a full ideal needs a cutoff that is not too large
+        except ValueError:  # a cutoff of 0; a full ideal needs one that is not too large
             return False
         return True
 
@@ -433,9 +433,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     k = searched.k
     candidates: list[int | None] = [k]
     if k is not None:
-        candidates.append(k + 1)
-        if k > 1:
-            candidates.append(k - 1)
+        candidates += [k + 1, k - 1]
     candidates += USUAL_CUTOFFS
     if longest <= SHORT_RANKING:
         candidates += range(1, SHORT_RANKING + 1)
