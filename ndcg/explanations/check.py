@@ -540,7 +540,10 @@ def _smallest_example(
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield simpler rankings that arguments can show."""
     for simpler in _changed(query, shows):
-        if simpler == query or not simpler.qrels:
+        if simpler == query:
+            continue
+        if query.qrels and not simpler.qrels:
+            # Some document stays judged.
             continue
         if not shows.documents and simpler.run.keys() != simpler.qrels.keys():
             # Lists have a score and a relevance for every document.
