@@ -435,6 +435,13 @@ def test_the_smallest_ranking_keeps_a_judgment() -> None:
     assert len(example.query.qrels) == 1
 
 
+def test_an_example_without_judgments_has_the_smallest_cutoff() -> None:
+    right = SETS["right"][0]
+    result = check(lambda ids, relevant, k: right(ids, relevant, k) if relevant else 0.5)
+    assert result.example is not None
+    assert result.example.query == Query({}, {}, 1)
+
+
 def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
     result = check(TOP_K, form="mappings")
     example = result.example
