@@ -144,7 +144,7 @@ class Setting(NamedTuple):
     cutoffs: Sequence[int | None]  # the cutoff of every row of values
     values: Floats  # of every query at every cutoff; nan for a query that does not count
     scores: Floats  # the means to compare with the evidence
-    changes: NDArray[np.int64]  # the options in which every row of scores differs from a convention
+    changes: NDArray[np.int64]  # for every row of scores, how many options differ from a convention
 
 
 def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
