@@ -1,5 +1,6 @@
 """What all tests share: caches, no network, and the metric loaded as a user loads it."""
 
+import gc
 import os
 import shutil
 import subprocess
@@ -94,6 +95,20 @@ def problem_with_java(home: str | None, path: str | None) -> str:
     except (OSError, subprocess.CalledProcessError) as error:
         return f"no Java by {f'JAVA_HOME={home}' if home else 'PATH'}: {error}"
     return ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Keep the garbage collector away from the libraries and tests that collecting loads.
+
+    They stay to the end, and are a million objects to walk through in each full collection.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
