@@ -44,8 +44,8 @@ fuzz: .venv/test.done ## score random rankings in every format, and files, for M
 faults: .venv/test.done ## put faults into the package, which the tests must catch: 15 minutes
 	@HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python scripts/faults.py $(ARGS)
 
-messages: .venv/test.done ## write the sentences of errors and warnings into tests/errors/messages.txt, whose diff shows what changed
-	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/errors $(BIN)/python tests/errors/table.py
+messages: .venv/test.done ## write the sentences of errors and warnings into tests/errors/messages.txt, whose diff shows what changed; those of Spark with ARGS=--spark
+	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/errors $(BIN)/python tests/errors/table.py $(ARGS)
 
 late-answers: .venv/check.done ## test the page in a browser with answers up to 2 seconds late, in any order: 8 minutes
 	@LATE_ANSWERS=1000 $(PYTEST) tests/browser
