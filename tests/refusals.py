@@ -65,6 +65,49 @@ def warned(method: Callable[..., Any], argument: str, *places: str, **inputs: An
     return Row(method, argument, places, inputs, is_warning=True)
 
 
+# Inputs
+
+
+NO_QUERIES: dict[str, Any] = {"predictions": [], "references": []}
+EVALUATED: dict[str, Any] = {"queries": {}, "corpus": {}, "relevant_docs": {}, "k": None}
+# each method with options, and the arguments that it needs
+METHODS: dict[str, dict[str, Any]] = {
+    "compute": NO_QUERIES,
+    "report": NO_QUERIES,
+    "explain": {**NO_QUERIES, "got": 1},
+    "compare": {"systems": {}, "references": {}},
+    "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
+    "trainer_metrics": {},
+    "sentence_transformers_evaluator": EVALUATED,
+    "meter": {},
+    "torchmetrics_metric": {},
+    "scorer": {},
+    "lightgbm_metric": {},
+    "xgboost_metric": {},
+    "signature": {},
+}
+
+
+class Unreadable:
+    """An array of a library that cannot convert it."""
+
+    def __repr__(self) -> str:
+        return "Unreadable()"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise RuntimeError("the device is lost")
+
+
+class UnreadableCapsule:
+    """An array whose memory another library holds."""
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise BufferError("the capsule is lost")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
 # The call
 
 

@@ -4,29 +4,19 @@ import math
 from typing import Any
 
 import numpy as np
-from refusals import Made, Row, refused
+from refusals import METHODS, Made, Row, refused
 
 import ndcg
 from ndcg import compare, compute, lightgbm_metric, report, signature, xgboost_metric
 
 TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [0, 1]]}
 HUGE = 10**5000  # an integer that Python does not print
-# each method and the arguments that it needs
-METHODS: dict[str, dict[str, Any]] = {
-    "compute": TWO,
-    "report": TWO,
-    "explain": {**TWO, "got": 1},
-    "compare": {"systems": {}, "references": {}},
-    "compute_spark": {"df": None, "prediction": "p", "reference": "r"},
-    "trainer_metrics": {},
-    "sentence_transformers_evaluator": {"queries": {}, "corpus": {}, "relevant_docs": {}},
-    "meter": {},
-    "torchmetrics_metric": {},
-    "scorer": {},
-    "lightgbm_metric": {},
-    "xgboost_metric": {},
-    "signature": {},
-}
+
+
+def by_sklearn(argument: str, *places: str, **inputs: Any) -> Row:
+    """The row of a call that the engine of scikit-learn refuses."""
+    return refused(compute, argument, *places, **inputs, engine="sklearn")
+
 
 ROWS: dict[str, Row] = {
     # k and measures
@@ -155,72 +145,46 @@ ROWS: dict[str, Row] = {
         score_order={"dense": "ascending"},
     ),
     # the engine of scikit-learn
-    "sklearn: a measure": refused(compute, "engine", **TWO, engine="sklearn", measures="DCG"),
-    "sklearn: a gain": refused(compute, "engine", **TWO, engine="sklearn", gain="exponential"),
-    "sklearn: a convention": refused(compute, "engine", **TWO, engine="sklearn", convention="ranx"),
-    "sklearn: values of queries": refused(
-        compute, "engine", **TWO, engine="sklearn", use_aggregator=False
+    "sklearn: a measure": by_sklearn("engine", **TWO, measures="DCG"),
+    "sklearn: a gain": by_sklearn("engine", **TWO, gain="exponential"),
+    "sklearn: a convention": by_sklearn("engine", **TWO, convention="ranx"),
+    "sklearn: values of queries": by_sklearn("engine", **TWO, use_aggregator=False),
+    "sklearn: lists of several lengths": by_sklearn(
+        "engine", predictions=[[1, 2], [1]], references=[[1, 0], [1]]
     ),
-    "sklearn: lists of several lengths": refused(
-        compute, "engine", predictions=[[1, 2], [1]], references=[[1, 0], [1]], engine="sklearn"
+    "sklearn: a document not retrieved": by_sklearn(
+        "predictions", "query 0, position 1", predictions=[[1, None]], references=[[1, 0]]
     ),
-    "sklearn: a document not retrieved": refused(
-        compute,
-        "predictions",
-        "query 0, position 1",
-        predictions=[[1, None]],
-        references=[[1, 0]],
-        engine="sklearn",
-    ),
-    "sklearn: a masked score": refused(
-        compute,
+    "sklearn: a masked score": by_sklearn(
         "predictions",
         "query 0, position 1",
         predictions=np.ma.MaskedArray([[1, 2]], [[0, 1]]),
         references=[[1, 0]],
-        engine="sklearn",
     ),
-    "sklearn: a document not judged": refused(
-        compute,
-        "references",
-        "query 0, position 1",
-        predictions=[[1, 2]],
-        references=[[1, None]],
-        engine="sklearn",
+    "sklearn: a document not judged": by_sklearn(
+        "references", "query 0, position 1", predictions=[[1, 2]], references=[[1, None]]
     ),
-    "sklearn: nan as a score": refused(
-        compute,
-        "predictions",
-        "query 0, position 1",
-        predictions=[[1, math.nan]],
-        references=[[1, 0]],
-        engine="sklearn",
+    "sklearn: nan as a score": by_sklearn(
+        "predictions", "query 0, position 1", predictions=[[1, math.nan]], references=[[1, 0]]
     ),
-    "sklearn: a negative relevance": refused(
-        compute,
+    "sklearn: a negative relevance": by_sklearn(
         "references",
         "query 1, position 1",
-        **TWO | {"references": [[1, 0], [0, -1]]},
-        engine="sklearn",
+        predictions=[[2, 1], [1, 2]],
+        references=[[1, 0], [0, -1]],
     ),
-    "sklearn: other numbers of queries": refused(
-        compute, "predictions", predictions=[[1, 2]], references=[[1, 0]] * 2, engine="sklearn"
+    "sklearn: other numbers of queries": by_sklearn(
+        "predictions", predictions=[[1, 2]], references=[[1, 0]] * 2
     ),
-    "sklearn: a weight of text": refused(
-        compute, "sample_weight", "query 0", **TWO, sample_weight=["1", 1], engine="sklearn"
+    "sklearn: a weight of text": by_sklearn(
+        "sample_weight", "query 0", **TWO, sample_weight=["1", 1]
     ),
-    "sklearn: a weight of 0 for every query": refused(
-        compute, "sample_weight", **TWO, sample_weight=[0, 0], engine="sklearn"
+    "sklearn: a weight of 0 for every query": by_sklearn(
+        "sample_weight", **TWO, sample_weight=[0, 0]
     ),
-    "sklearn: one document": refused(
-        compute, "engine", predictions=[[1]], references=[[1]], engine="sklearn"
-    ),
-    "sklearn: no queries": refused(
-        compute, "predictions", predictions=[], references=[], engine="sklearn"
-    ),
-    "sklearn: an overflow": refused(
-        compute, "engine", predictions=[[3, 2, 1]], references=[[1e308] * 3], engine="sklearn"
-    ),
+    "sklearn: one document": by_sklearn("engine", predictions=[[1]], references=[[1]]),
+    "sklearn: no queries": by_sklearn("predictions", predictions=[], references=[]),
+    "sklearn: an overflow": by_sklearn("engine", predictions=[[3, 2, 1]], references=[[1e308] * 3]),
     # options that a method does not have
     **{
         f"an unknown option of {method}": refused(

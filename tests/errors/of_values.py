@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 from of_ids import BY_ID, FLAT, QRELS, RUN
-from refusals import Made, Row, refused, warned
+from refusals import Made, Row, Unreadable, UnreadableCapsule, refused, warned
 
 from ndcg import NDCG, compare, compute, documents, preview, report
 
@@ -19,26 +19,6 @@ TWO: dict[str, Any] = {"predictions": [[2, 1], [1, 2]], "references": [[1, 0], [
 MORE = {**RUN, "p": {"a": 1.0}}
 ELSEWHERE = {"q": {"x": 1.0}, "p": {"x": 1.0}}
 HUGE = 1.7e308
-
-
-class Unreadable:
-    """An array of a library that cannot convert it."""
-
-    def __repr__(self) -> str:
-        return "Unreadable()"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise RuntimeError("the device is lost")
-
-
-class UnreadableCapsule:
-    """An array whose memory another library holds."""
-
-    def __dlpack__(self, **_: Any) -> Any:
-        raise BufferError("the capsule is lost")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
 
 
 SQUARE = sp.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 0.0, 1.0]]))

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
-from refusals import refusal
+from refusals import Unreadable, UnreadableCapsule, refusal
 from sources import TABLES, Inputs, Table, jnp, pd, pl, torch
 
 SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
@@ -21,21 +21,6 @@ TWO_ROWS: Inputs = {"predictions": [0.5, 1.0], "references": [1, 0], "query_ids"
 
 
 # --- Scores and relevances ------------------------------------------------------------------------
-
-
-class Unreadable:
-    """An array of a library that cannot convert it."""
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise RuntimeError("the device is lost")
-
-
-class UnreadableCapsule:
-    def __dlpack__(self, **_: Any) -> Any:
-        raise BufferError("the capsule is lost")
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
 
 
 # 0.5 and 1 in types that are seldom used for scores
