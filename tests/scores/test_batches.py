@@ -567,10 +567,8 @@ def test_processes_meet_where_new_files_are_seen_late_and_nothing_is_locked_or_l
     assert str(error).startswith("not all of the 2 processes have begun within 0.1 seconds")
 
 
-@pytest.mark.parametrize("is_done", [False, True])
-def test_a_hand_over_that_was_interrupted_is_done_or_not(
-    pair: Any, monkeypatch: pytest.MonkeyPatch, is_done: bool
-) -> None:
+def interrupt_hand_over(pair: Any, monkeypatch: pytest.MonkeyPatch, is_done: bool) -> None:
+    """Let both processes add a batch; the second is interrupted when it hands its own over."""
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
     replace = os.replace
@@ -584,6 +582,14 @@ def test_a_hand_over_that_was_interrupted_is_done_or_not(
     monkeypatch.setattr("os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         second.compute()
+
+
+@pytest.mark.parametrize("is_done", [False, True])
+def test_a_hand_over_that_was_interrupted_is_done_or_not(
+    pair: Any, monkeypatch: pytest.MonkeyPatch, is_done: bool
+) -> None:
+    first, second = pair
+    interrupt_hand_over(pair, monkeypatch, is_done)
     more = []
     if not is_done:
         second.add(prediction=[2, 1], reference=[1, 0])
@@ -599,17 +605,7 @@ def test_a_process_begins_the_next_round_after_a_hand_over_that_was_interrupted(
     pair: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = pair
-    assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
-    replace = os.replace
-
-    def interrupt(*paths: Any) -> None:
-        monkeypatch.undo()
-        replace(*paths)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("os.replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        second.compute()
+    interrupt_hand_over(pair, monkeypatch, is_done=True)
 
     def next_round() -> None:
         second.add(prediction=[1, 2], reference=[1, 0])
