@@ -204,6 +204,10 @@ ROWS: dict[str, Row] = {
     ),
     "an option of report": refused(compute, "compute has no option by", **TWO, by=[1, 2]),
     "an option of compare": refused(report, "report has no option baseline", **TWO, baseline="a"),
+    "an option of a test": refused(
+        report, "report has no option alternative", **TWO, alternative="less"
+    ),
+    "a seed": refused(report, "report has no option seed", **TWO, seed=7),
     "an option of explain": refused(
         compare, "compare has no option got", systems={}, references={}, got=1
     ),

@@ -520,6 +520,9 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
     "a run without a query of another": refused(
         compare, "systems['bm25']", systems={"bm25": RUN, "dense": MORE}, references=MORE
     ),
+    "one query to compare": refused(
+        compare, "a comparison", systems={"bm25": RUN, "dense": RUN}, references=QRELS
+    ),
     "a missing query of a run": refused(
         compare,
         "systems['bm25']",

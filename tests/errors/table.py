@@ -14,6 +14,8 @@ import of_fields
 import of_files
 import of_ids
 import of_options
+import of_reported
+import of_saved
 import of_shell
 import of_spark
 import of_values
@@ -26,6 +28,8 @@ GROUPS: dict[str, dict[str, Row]] = {
     "ids": of_ids.ROWS,
     "fields": of_fields.ROWS,
     "files": of_files.ROWS,
+    "reported": of_reported.ROWS,
+    "saved": of_saved.ROWS,
     "shell": of_shell.ROWS,
     "spark": of_spark.ROWS,
 }

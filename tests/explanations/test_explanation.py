@@ -108,7 +108,7 @@ def test_a_convention_without_a_number_says_why(ndcg: evaluate.Metric) -> None:
         "references: query 0, position 1: the relevance -1 is negative"
     )
     assert str(found).count("the relevance -1 is negative") == 1
-    with pytest.raises(ValueError, match=r"^nDCG: no query of positive weight has a value"):
+    with refusal("nDCG"):
         ndcg.explain(predictions=[[2, 1]], references=[[0, 0]], zero_division=math.nan)
 
 

@@ -4,7 +4,6 @@ import gzip
 import json
 import math
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -54,16 +53,6 @@ def test_a_number_matches_to_the_digits_that_it_has(
     found = ndcg.explain(**CARD, got=got)
     assert found.got == pytest.approx(number, abs=1e-7)
     assert ("sklearn" in found.matches) == matches
-
-
-@pytest.mark.parametrize("got", ["1", "0"])
-def test_a_score_without_digits_after_the_point_is_rejected(
-    ndcg: evaluate.Metric, got: str
-) -> None:
-    with pytest.raises(
-        ValueError, match=rf"^got must have digits after the point, .* round to '{got}'$"
-    ):
-        ndcg.explain(**CARD, got=got)
 
 
 def test_a_match_to_all_digits_precedes_those_within_32_bits(ndcg: evaluate.Metric) -> None:
@@ -318,18 +307,8 @@ def test_the_means_of_programs_are_scores_at_several_cutoffs(tmp_path: Path, con
         assert {cutoff: float(value) for cutoff, value in Reported.read(got, 10).given.items()} == {
             (10,): 0.5921
         }
-        with pytest.raises(ValueError, match=r"holds nDCG@1 and nDCG@10, not nDCG@5; choose k=1$"):
+        with refusal("got"):
             Reported.read(got, 5)
-
-
-def test_several_subsets_or_splits_of_mteb_are_asked_about() -> None:
-    several = {"dev": [OF_SUBSET], "test": [OF_SUBSET, {**OF_SUBSET, "hf_subset": "de"}]}
-    problem = (
-        "got: holds the values of dev/default and test/default and test/de; give those of one "
-        "of these"
-    )
-    with pytest.raises(ValueError, match=f"^{problem}$"):
-        Reported.read({**MTEB, "scores": several}, 10)
 
 
 def of_elasticsearch(query: str, score: float, details: dict[str, Any]) -> dict[str, Any]:
@@ -374,16 +353,6 @@ def test_the_values_of_queries_of_programs_are_read(content: Any) -> None:
         "b": 0.0,
     }
     assert reported.k == 10
-
-
-@pytest.mark.parametrize(
-    ("details", "measure"),
-    [({"dcg": {"dcg": 3.0, "unrated_docs": 1}}, "dcg"), ({"precision": {}}, "precision")],
-)
-def test_another_measure_of_elasticsearch_is_no_ndcg(details: dict[str, Any], measure: str) -> None:
-    response = {**RANK_EVAL, "details": of_elasticsearch("a", 0.5, details)}
-    with pytest.raises(ValueError, match=f"^got: holds {measure}, not nDCG@10$"):
-        Reported.read(response, 10)
 
 
 PEER_RUN = {"a": {"x": 1.0, "y": 2.0}, "b": {"y": 1.0, "b": 2.0}, "c": {"x": 2.0, "y": 1.0}}
@@ -523,55 +492,6 @@ def test_a_series_of_pandas_is_read_by_its_index(name: str | None, as_file: bool
     assert numbers == {"b": 0.25, "a": 0.5}
 
 
-@pytest.mark.parametrize("got", [[None, None], [math.nan, math.nan], {"a": None, "b": None}])
-def test_reported_values_of_queries_are_not_all_missing(ndcg: evaluate.Metric, got: Any) -> None:
-    with pytest.raises(ValueError, match=r"^got: no query has a value;"):
-        ndcg.explain(predictions=RUN, references=QRELS, got=got)
-
-
-@pytest.mark.parametrize(
-    ("content", "k", "problem"),
-    [
-        (
-            "ndcg_cut_5 a 1\nndcg_cut_10 a 1\n",
-            None,
-            "holds nDCG@5 and nDCG@10, not nDCG; choose k=5",
-        ),
-        ("ndcg_cut_5 a 1\n", 10, "holds nDCG@5, not nDCG@10; choose k=5"),
-        ("ndcg a 1\n", 10, "holds nDCG, not nDCG@10; choose k=None"),
-        ("map a 0.5\nP_10 a 0.1\n", 10, "holds map and P_10, not nDCG@10"),
-        ("", 10, "holds no value, not nDCG@10"),
-        ("a 0.5\na 0.6", 10, "query 'a' has two values, '0.5' and '0.6'"),
-        ("a 0.5\n0.6", 10, "some values have a query, others none; give each of them its query"),
-        ("a 0.5\nb c d 0.6", 10, "line 2: 'b c d 0.6' is not a query and its value; give JSON"),
-        ("a 0.5\nb high", 10, "line 2: 'b high' is not a query and its value; give JSON"),
-        ("query,nDCG@10\na,0.5,1", 10, "line 2: 'a,0.5,1' is not a query and its value; give JSON"),
-        (
-            "query,P,R\na,0.5,1",
-            10,
-            "the columns are 'query', 'P', 'R'; one must be an nDCG, such as nDCG@10",
-        ),
-        (
-            '{"query": "a", "nDCG": 1}\n{"query"',
-            None,
-            "line 2: not JSON: Expecting ':' delimiter; give JSON of ",
-        ),
-        (
-            "run,query,nDCG@10\nbm25,a,0.5\ndense,a,0.6",
-            10,
-            "holds the values of bm25 and dense; give those of one of these",
-        ),
-    ],
-)
-def test_a_file_without_the_value_of_each_query_says_what_it_holds(
-    tmp_path: Path, content: str, k: int | None, problem: str
-) -> None:
-    path = tmp_path / "values"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=f"^{re.escape(f'got: {path}: {problem}')}"):
-        Reported.read(path, k)
-
-
 def test_files_of_values_may_be_compressed_or_pipes(tmp_path: Path) -> None:
     content = WITHOUT_NAMES["lines"].encode()
     expected = Reported.read(WITHOUT_NAMES["lines"], None)
@@ -602,11 +522,6 @@ def test_ids_of_values_that_equal_those_of_queries_are_the_same() -> None:
         assert Reported.read(values, None).evidence(rankings).scores.tolist() == [0.5, 1.0]
 
 
-def test_records_whose_names_are_numbers_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^got: the columns are 1\.0, 2\.0, 3\.0; one must"):
-        Reported.read([{1.0: 0.5, 2.0: 1.0, 3.0: 1.0}], None)
-
-
 EMPTY = {
     "predictions": {"a": {"d": 2.0, "e": 1.0}, "b": {"d": 1.0}},
     "references": {"a": {"e": 1}, "b": {"d": 0}},
@@ -635,19 +550,3 @@ def test_a_file_of_values_may_say_that_a_query_has_none(
     found = ndcg.explain(**EMPTY, k=10, got=path)
     assert found.matches
     assert all(math.isnan(CONVENTIONS[name].zero_division) for name in found.matches)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b'{"a": 0.63', "line 1: not JSON: Expecting .*"),
-        (b"a 0.63\n\xff 1\n", "is not text in UTF-8; save "),
-    ],
-)
-def test_a_file_of_values_that_cannot_be_read_is_named(
-    ndcg: evaluate.Metric, tmp_path: Path, content: bytes, problem: str
-) -> None:
-    path = tmp_path / "values"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=rf"^got: {re.escape(str(path))}: {problem}"):
-        ndcg.explain(**EMPTY, k=10, got=path)

@@ -1,6 +1,7 @@
 """A metric holds batches and their queries' ids whole or not at all, in one process or several."""
 
 import datetime
+import errno
 import os
 import re
 import threading
@@ -94,7 +95,7 @@ def test_many_batches_of_queries_are_all_known(fresh_metric: MetricFactory) -> N
     for first in range(0, 100, 5):
         add(metric, *range(first, first + 5))
     for query in range(0, 100, 3):
-        with pytest.raises(ValueError, match=f"^query {query} was added before"):
+        with refusal("", f"query {query}"):
             add(metric, query)
 
 
@@ -244,8 +245,9 @@ def test_a_cache_folder_that_disappears_is_an_error_until_it_is_back(
 def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, size: int) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
-    with files_of_at_most(size), pytest.raises(OSError, match="too large"):
+    with files_of_at_most(size), pytest.raises(OSError) as caught:  # noqa: PT011
         add(metric, *map(str, range(1000)))
+    assert caught.value.errno == errno.EFBIG
     assert len(metric) == 2
     add(metric, *map(str, range(1000)))
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 1002}
@@ -255,8 +257,9 @@ def test_batches_can_be_computed_on_a_full_disk(fresh_metric: MetricFactory) -> 
     metric = fresh_metric()
     add(metric, "a", "b")
     with files_of_at_most(0):
-        with pytest.raises(OSError, match="too large"):
+        with pytest.raises(OSError) as caught:  # noqa: PT011
             add(metric, *map(str, range(1000)))
+        assert caught.value.errno == errno.EFBIG
         assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, 1.0]}
 
 
@@ -330,7 +333,7 @@ def test_batches_that_a_process_cannot_hand_over_are_not_in_and_a_retry_hands_th
                     second.compute(**given)
                     break
                 except OSError as error:
-                    assert "too large" in str(error)  # noqa: PT017
+                    assert error.errno == errno.EFBIG  # noqa: PT017
             assert len(second) == 2  # those that were given to it are not kept
             assert sorted(tmp_path.rglob("*")) == files
             size += 100
@@ -374,9 +377,7 @@ def test_a_compute_that_did_not_wait_long_enough_may_be_called_again(pair: Any) 
     first, second = pair
     assert both(lambda: first.add_batch(**GOOD), lambda: second.add_batch(**GOOD)) == [None, None]
     first.timeout = 0.1
-    with pytest.raises(
-        ValueError, match=r"^process 1 has not called compute within 0\.1 seconds of"
-    ):
+    with refusal("process 1"):
         first.compute()
     first.timeout = 10
     values, none = both(lambda: first.compute(use_aggregator=False), second.compute)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evaluate import Metric
+from refusals import refusal
 from systems import PREDICTIONS, REFERENCES, RELEVANCE, SMALL, SYSTEMS
 
 from ndcg.inputs.reading import Inputs
@@ -69,7 +70,7 @@ def test_each_slice_has_its_queries_in_their_order() -> None:
 def test_a_fault_in_a_later_piece_names_its_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "PIECE", 2)
     inputs = Inputs([[1.0, 0.5]] * 9 + [[math.nan, 0.5]], [[1, 0]] * 10)
-    with pytest.raises(ValueError, match="predictions: query 9, position 0"):
+    with refusal("predictions", "query 9, position 0"):
         room.query_columns(inputs, Options.parse(), pytest.fail)
 
 

@@ -47,9 +47,7 @@ def test_a_report_has_the_scores_of_compute_and_intervals_of_the_values_of_the_q
 
 def test_queries_without_any_value_have_no_report(ndcg: Metric) -> None:
     for measures in ("nDCG", ["DCG", "nDCG"]):
-        with pytest.raises(
-            ValueError, match=r"^nDCG: no query of positive weight has a value: zero_division=nan"
-        ):
+        with refusal("nDCG"):
             ndcg.report(
                 predictions=[[1, 2], [2, 1]],
                 references=[[0, 0]] * 2,
@@ -69,11 +67,8 @@ def test_weights_may_differ_a_lot_but_not_beyond_all_digits(ndcg: Metric) -> Non
 
 
 def test_a_report_has_no_option_of_a_test(ndcg: Metric) -> None:
-    for name, hint in (
-        ("alternative", "compare has it$"),
-        ("seed", "it has predictions, .*confidence"),
-    ):
-        with pytest.raises(TypeError, match=f"^report has no option {name}; {hint}"):
+    for name in ("alternative", "seed"):
+        with refusal(f"report has no option {name}"):
             ndcg.report(**SMALL, **{name: 7})
 
 
@@ -88,7 +83,7 @@ def test_batches_that_were_added_are_reported_on(fresh_metric: MetricFactory, nd
     assert len(metric) == 4
     assert metric.report(k=[1, 2]) == ndcg.report(**SMALL, k=[1, 2])
     assert len(metric) == 0
-    with pytest.raises(ValueError, match="nothing to score"):
+    with refusal("there is nothing to score"):
         metric.report()
 
 
@@ -177,10 +172,7 @@ def test_one_query_has_a_score_without_an_interval(
         ndcg.Report.from_dict(json.loads(json.dumps(report.to_dict()))).to_dict()
         == report.to_dict()
     )
-    with pytest.raises(
-        ValueError,
-        match=r"^a comparison needs at least two queries .* got 1; report gives the score",
-    ):
+    with refusal("a comparison"):
         ndcg.compare(systems={"a": ranked, "b": ranked}, references=references, **options)
 
 

@@ -278,47 +278,33 @@ def test_entries_of_another_type_or_range_are_rejected(
     for each in path:
         holder = holder[each]
     holder[last] = change
-    with pytest.raises(
-        ValueError, match=r"^values must be the result of \w+\.to_dict\(\), whole and unchanged \("
-    ):
+    with refusal("values"):
         type(original).from_dict(values)
 
 
-VALUES: dict[str, tuple[dict[str, Any], str]] = {
-    "a negative weight": (
-        {"weight": [1.0, -1.0, 1.0]},
-        "weight: must be a number that is not negative; got -1.0",
-    ),
-    "no weight": (
-        {"weight": [1.0, None, 1.0]},
-        "weight: must be a number that is not negative; got None",
-    ),
-    "an nDCG above 1": ({"nDCG": [1.0, 1.7, 0.5]}, "nDCG: query 'b': must be from 0 to 1; got 1.7"),
-    "a worst nDCG below 0": (
-        {"worst nDCG": [1.0, 0.5, -1.0]},
-        "worst nDCG: query 'c': must be from 0 to 1; got -1.0",
-    ),
-    "a query twice": ({"query": ["a", "b", "a"]}, "query 'a' is given 2 times"),
-    "weights of 0": ({"weight": [0.0, 0.0, 0.0]}, "weight: is 0 for every query"),
+VALUES: dict[str, dict[str, list[Any]]] = {
+    "a negative weight": {"weight": [1.0, -1.0, 1.0]},
+    "no weight": {"weight": [1.0, None, 1.0]},
+    "an nDCG above 1": {"nDCG": [1.0, 1.7, 0.5]},
+    "a query twice": {"query": ["a", "b", "a"]},
+    "weights of 0": {"weight": [0.0, 0.0, 0.0]},
 }
 
 
-@pytest.mark.parametrize(("change", "problem"), VALUES.values(), ids=VALUES)
-def test_values_that_no_report_has_are_rejected_by_name(
-    ndcg: Metric, change: dict[str, Any], problem: str
+@pytest.mark.parametrize("change", VALUES.values(), ids=VALUES)
+def test_values_that_no_comparison_has_are_rejected(
+    ndcg: Metric, change: dict[str, list[Any]]
 ) -> None:
+    """The table of errors has those that no report has."""
     side = {query: {"x": 1.0} for query in "abc"}
     report = ndcg.report(predictions=side, references=side, sample_weight=[1, 2, 1])
-    values = report.to_dict()
-    assert ndcg.Report.from_dict(values) == report
-    with pytest.raises(ValueError, match=rf"queries: {re.escape(problem)}\)$"):
-        ndcg.Report.from_dict({**values, "queries": {**values["queries"], **change}})
+    assert ndcg.Report.from_dict(report.to_dict()) == report
     comparison = ndcg.compare_reports({"one": report, "other": report}).to_dict()
-    for name, changed in change.items():
-        if name in comparison["queries"]:
-            queries = {**comparison["queries"], name: [*comparison["queries"][name][:3], *changed]}
-            with pytest.raises(ValueError, match=r"queries: "):
-                ndcg.Comparison.from_dict({**comparison, "queries": queries})
+    queries = dict(comparison["queries"])
+    for name, values in change.items():
+        queries[name] = [*queries[name][:3], *values]
+    with refusal("values"):
+        ndcg.Comparison.from_dict({**comparison, "queries": queries})
 
 
 @pytest.mark.parametrize(
@@ -343,10 +329,7 @@ def test_results_of_1_are_not_read_and_their_version_is_named(
     for original in shown:
         values = original.to_dict()
         signature = f"{values['signature'].partition('|v:')[0]}|v:{version}"
-        with pytest.raises(
-            ValueError,
-            match=rf"^values were saved by version {version}; .* score the rankings again$",
-        ):
+        with refusal("values"):
             type(original).from_dict({**values, "signature": signature})
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.stats
+from refusals import refusal
 
 from ndcg.statistics import significance
 from ndcg.statistics.significance import (
@@ -446,7 +447,7 @@ def test_holm_multiplies_the_smallest_by_all_and_each_next_by_one_less() -> None
     "values", [np.ones((2, 1)), np.ones((2, 0)), np.array([[1, np.nan], [1, np.nan]])]
 )
 def test_fewer_than_two_queries_are_rejected(values: np.ndarray) -> None:
-    with pytest.raises(ValueError, match=r"needs at least two queries that have a value; got [01]"):
+    with refusal("a comparison"):
         Sample.of(values, pairs=PAIR)
 
 
