@@ -487,7 +487,8 @@ class NDCG(Batches, evaluate.Metric):
         inputs = from_frame(data, inputs)
 
         def score(inputs: Inputs, **changed: Any) -> Report:
-            return report_on(inputs, options=replace(parsed, **changed), resampling=resampling)
+            options = replace(parsed, **changed)
+            return report_on(inputs, options=options, resampling=resampling)[0]
 
         return self._score_all(score, inputs, lambda: parsed)
 

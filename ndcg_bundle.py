@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
-from typing import Any, BinaryIO, Generic, Literal, NamedTuple, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
+from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
 from uuid import uuid4
 
 if TYPE_CHECKING:
@@ -14093,7 +14093,7 @@ class Evidence(NamedTuple):
         return np.asarray(is_near | both_nan)
 
     def ranges(self) -> tuple[Floats, Floats]:
-        """Return the range of the scores near each one; from 0 to 1 for one from 0 to 1."""
+        """Return the range of the scores near every one; from 0 to 1 for one from 0 to 1."""
         low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
         return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
 
@@ -14141,7 +14141,7 @@ class Tried:
             return 0.0
         scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
         if evidence.by_query:
-            # The values of queries have no scores to compare, so each setting counts.
+            # The values of queries have no scores to compare, so every setting counts.
             return len(scores) * evidence.share()
         low, high = evidence.ranges()
         is_near = ((low <= scores) & (scores <= high)).all(axis=1)
@@ -14156,7 +14156,7 @@ TELLING = 0.05  # the highest probability that so many queries have a property b
 
 
 def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have each property that definitions of nDCG treat differently.
+    """Return which queries have the properties that definitions of nDCG treat differently.
 
     >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
     >>> properties = properties_of(rankings, None)
@@ -14196,8 +14196,8 @@ def in_common(
 ) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition.
 
-    The most telling come first. Properties and those that differ are masks of the queries, which
-    `noun` names.
+    The most telling come first. `noun` names the queries; properties and `differing` are masks of
+    them.
     """
     differ = int(np.count_nonzero(differing))
     agree = len(differing) - differ
@@ -14237,12 +14237,12 @@ def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
     return math.fsum(probabilities)
 
 
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with their own code.
+# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with custom code.
 
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-# The options that the DCG depends on, as well as those that change how rankings are read.
-OPTIONS_OF_DCG = ("gain", "discount", "negative_relevance", "ties")
+# The options that the ideal DCG depends on, beside the ideal and the options of reading.
+OPTIONS_OF_IDEAL = ("gain", "discount", "negative_relevance")
 # The options that are searched, with their values. If values cannot differ on some rankings, only
 # the first is tried.
 VALUES: dict[str, Sequence[Any]] = {
@@ -14315,7 +14315,7 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to those of 32 bits.
+    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
 
     Also return the scores of all of them.
     """
@@ -14356,11 +14356,11 @@ class Setting(NamedTuple):
     cutoffs: Sequence[int | None]  # the cutoff of every row of values
     values: Floats  # of every query at every cutoff; nan for a query that does not count
     scores: Floats  # the means to compare with the evidence
-    changes: NDArray[np.int64]  # in how many options each row of scores differs from a convention
+    changes: NDArray[np.int64]  # for every row of scores, how many options differ from a convention
 
 
 def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-    """Return the settings of the unknown options, but only one of those that cannot differ here.
+    """Return the settings of the unknown options, but only one of settings that cannot differ here.
 
     They do not depend on the reported scores, except for their cutoffs. Also return the errors of
     options that have no score.
@@ -14373,26 +14373,21 @@ def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Se
     lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
     longest = max(lengths, default=0)
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    total = len(cutoffs) * sum(reading.choices for reading in readings)
-    with progress(total, "Searching", " options") as bar:
-        for reading in readings:
-            for settings in _scored_choices(searched, reading, cutoffs):
-                yield from settings
-                bar.update(1)
+    choices = []
+    for reading in readings:
+        choices += [(reading, choice) for choice in product(*reading.grid.values())]
+    for reading, choice in tracked(choices, "Searching", " options"):
+        yield from _scored_choice(searched, reading, choice, cutoffs)
 
 
 class _Reading(NamedTuple):
     """The rankings as some options read them."""
 
     chosen: dict[str, Any]  # the options that read them
-    matter: set[str]  # the options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of the other options of the DCG
+    matter: set[str]  # the unknown options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of `OPTIONS_OF_IDEAL`
+    ties: Sequence[Any]  # the orders of ties to try
     rankings: Rankings
-
-    @property
-    def choices(self) -> int:
-        """The number of choices of the options in the grid."""
-        return math.prod(map(len, self.grid.values()))
 
 
 def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
@@ -14423,71 +14418,66 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
-            matter = set(VALUES)
+            matter = VALUES.keys() - searched.given.keys()
             if dtypes_are_alike:
-                matter.remove("score_dtype")
+                matter.discard("score_dtype")
             if not ties:
-                matter.remove("ties")
+                matter.discard("ties")
             if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.remove("negative_relevance")
+                matter.discard("negative_relevance")
             grid = {}
-            for name in OPTIONS_OF_DCG:
+            for name in (*OPTIONS_OF_IDEAL, "ties"):
                 values = searched.values_of(name)
                 # One value of an option that does not matter is enough.
                 grid[name] = values if name in matter else values[:1]
+            orders = grid.pop("ties")
             if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                grid["ties"] = [order for order in grid["ties"] if order != "docid"]
-            readings.append(_Reading(chosen, matter, grid, rankings))
+                orders = [order for order in orders if order != "docid"]
+            readings.append(_Reading(chosen, matter, grid, orders, rankings))
     return readings, without_score
 
 
-def _scored_choices(
-    searched: Searched, reading: _Reading, cutoffs: Mapping[str, Sequence[int | None]]
-) -> Iterator[Iterator[Setting]]:
-    """Yield the settings of every choice of the options that the values of queries depend on.
+def _scored_choice(
+    searched: Searched,
+    reading: _Reading,
+    choice: Sequence[Any],
+    cutoffs: Mapping[str, Sequence[int | None]],
+) -> Iterator[Setting]:
+    """Yield the settings of a choice of the options of the ideal DCG, at the cutoffs of the ideals.
 
-    The values are at the cutoffs of each ideal. The DCG does not depend on the ideal, and the ideal
-    DCG does not depend on ties, so both are summed only once.
+    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so both are
+    summed only once.
     """
+    chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
+    try:
+        options = searched.options(k=1, **chosen)
+    except ValueError:  # this discount does not allow this base of the logarithm
+        return
+    ideals = {}
+    for ideal, ideal_cutoffs in cutoffs.items():
+        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+    if not any(ideals.values()):
+        return
+    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+    rankings = searched.read(perfect_options)
+    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+    perfect &= rankings.counts()["retrieved"] == 0
+    turned = sign(discounts(1, options.log_base, options.discount))
     all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    # The last of these options is `ties`, on which the ideal DCG does not depend.
-    *grid_of_ideal, orders = reading.grid.values()
-    for choice in product(*grid_of_ideal):
-        chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_DCG, choice, strict=False))}
-        try:
-            options = searched.options(k=1, **chosen)
-        except ValueError:  # this discount does not allow this base of the logarithm
-            continue
-        ideals = {}
-        for ideal in cutoffs:
-            sums = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", cutoffs[ideal])
-            if sums:
-                ideals[ideal] = sums
-        if not ideals:
-            continue
-        perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-        perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-        rankings = searched.read(perfect_options)
-        perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
-        perfect &= rankings.counts()["retrieved"] == 0
-        turned = sign(discounts(1, options.log_base, options.discount))
-        for ties in orders:
-            dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
-            for ideal, idcg in ideals.items():
-                known = [cutoff for cutoff in cutoffs[ideal] if cutoff in dcg and cutoff in idcg]
-                if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
-                    # All reported scores must match.
-                    continue
-                above = np.stack([dcg[cutoff] for cutoff in known])
-                below = np.stack([idcg[cutoff] for cutoff in known])
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-                options_of_values = {**chosen, "ideal": ideal, "ties": ties}
-                for name in options_of_values.keys() - reading.matter:
-                    del options_of_values[name]
-                yield _averaged(
-                    searched, options_of_values, known, values, rankings.lacking(), perfect
-                )
+    for ties in reading.ties:
+        dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
+        for ideal, idcg in ideals.items():
+            known = [cutoff for cutoff in idcg if cutoff in dcg]
+            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+                # All reported scores must match.
+                continue
+            above = np.stack([dcg[cutoff] for cutoff in known])
+            below = np.stack([idcg[cutoff] for cutoff in known])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+            options_of_values = {**chosen, "ideal": ideal, "ties": ties}
+            yield from _averaged(searched, reading, options_of_values, known, values, perfect)
 
 
 def _sums_at(
@@ -14513,18 +14503,19 @@ def _sums_at(
 
 def _averaged(
     searched: Searched,
+    reading: _Reading,
     chosen: Mapping[str, Any],
     cutoffs: Sequence[int | None],
     values: Floats,
-    skipped: Mask,
     perfect: Mask,
 ) -> Iterator[Setting]:
-    """Yield the settings that count empty and missing queries, but only one of those alike.
+    """Yield the settings that count empty and missing queries, but only one of settings alike.
 
-    Empty queries have no value yet. `skipped` are those that `missing="skip"` skips, `perfect`
-    those that `zero_division="perfect_if_empty"` counts as 1.
+    Empty queries have no value yet; `zero_division="perfect_if_empty"` counts the perfect ones
+    as 1.
     """
     empty = np.isnan(values)
+    skipped = reading.rankings.lacking()  # by `missing="skip"`
     ways_of_missing = searched.values_of("missing")
     if not skipped.any():
         ways_of_missing = ways_of_missing[:1]
@@ -14550,7 +14541,7 @@ def _averaged(
                 options["zero_division"] = zero
             if missing_matters:
                 options["missing"] = missing
-            for name in options.keys() & searched.given.keys():
+            for name in options.keys() - reading.matter:
                 del options[name]
             if missing == "skip":
                 averaged[:, skipped] = np.nan
@@ -14565,7 +14556,7 @@ def _averaged(
 class Matches(NamedTuple):
     """The combinations that match, and the scores of all that were tried."""
 
-    causes: list[PossibleCause]  # those with the fewest changes first
+    causes: list[PossibleCause]  # the fewest changes first
     tried: Tried
     nearest: Combination | None  # gives most of the reported values of queries, if there are some
     agreeing: Mask  # the queries that agree with it
@@ -14628,7 +14619,7 @@ def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
 
 
 def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return in how many of these options each convention differs."""
+    """Return in how many of these options the conventions differ."""
     changes = np.zeros(len(CONVENTIONS), np.int64)
     for name, value in chosen.items():
         changes = changes + _explanations_search_differing(name, repr(value))
@@ -14636,15 +14627,15 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of those that are alike.
+    """Return the cutoffs to try with an ideal: the known ones, else one of several that are alike.
 
-    The caller's comes first, then those next to it, the usual ones, and all of short rankings.
+    The caller's comes first, then its neighbors, the usual ones, and all of short rankings.
     """
 
     def has_ideal(cutoff: int | None) -> bool:
         try:
             searched.options(k=cutoff, ideal=ideal)
-        except ValueError:  # a full ideal needs a cutoff that is not too large
+        except ValueError:  # a cutoff of 0; a full ideal needs one that is not too large
             return False
         return True
 
@@ -14654,9 +14645,7 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     k = searched.k
     candidates: list[int | None] = [k]
     if k is not None:
-        candidates.append(k + 1)
-        if k > 1:
-            candidates.append(k - 1)
+        candidates += [k + 1, k - 1]
     candidates += USUAL_CUTOFFS
     if longest <= SHORT_RANKING:
         candidates += range(1, SHORT_RANKING + 1)
@@ -14868,7 +14857,7 @@ def in_order(documents: Iterable[Any]) -> dict[Any, float]:
 
 
 def ranked(query: Query) -> list[Any]:
-    """Return the documents of a run, best first; those with equal scores in their order."""
+    """Return the documents of a run, best first; documents with equal scores in their order."""
     return sorted(query.run, key=lambda document: -query.run[document])
 
 
@@ -14882,29 +14871,26 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
 
 def have_ids(inputs: Inputs) -> bool:
     """Return whether the documents of both sides have ids, and none is excluded."""
-    sides = inputs.predictions, inputs.references
-    return all(isinstance(side, (ById, Columns)) for side in sides) and inputs.exclude is None
+    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
-    """Return the documents of every query that have a value; those without were not retrieved."""
-    rows: Iterable[tuple[Any, Any, float]]
+    """Return the documents of every query that have a value; the others were not retrieved."""
+    by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        names = list(side.queries)
-        rows = [
-            (query, document, float(value))
-            for query, documents in side.queries.items()
-            for document, value in documents.items()
-            if value is not None
-        ]
+        by_query = {query: dict(documents) for query, documents in side.queries.items()}
     else:
         names = side.query_ids.to_pylist()
-        queries = [names[number] for number in side.query.tolist()]
-        rows = zip(queries, side.document.to_pylist(), side.value.tolist(), strict=True)
-    by_query: dict[Any, dict[Any, float]] = {name: {} for name in names}
-    for query, document, value in rows:
-        if value > -np.inf:
-            by_query[query][document] = value
+        by_query = {name: {} for name in names}
+        rows = zip(side.query.tolist(), side.document.to_pylist(), side.value.tolist(), strict=True)
+        for query, document, value in rows:
+            by_query[names[query]][document] = value
+    for query, documents in by_query.items():
+        by_query[query] = {
+            document: float(value)
+            for document, value in documents.items()
+            if value is not None and value > -np.inf
+        }
     return by_query
 
 
@@ -14944,7 +14930,7 @@ def _first_relevant(query: Query) -> Query:
 
 
 def _places_in_truth(query: Query) -> Query:
-    """Give each hit among the first k the rank that it has in the list of relevant documents."""
+    """Give every hit among the first k the rank that it has in the list of relevant documents."""
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
@@ -15058,21 +15044,6 @@ DUPLICATES_COUNTED = Slip(
     "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores "
     "exceed 1.",
     reports=(3, "deepset-ai/haystack#11959"),
-)
-IN_ORDER_OF_INPUT = Slip(
-    "documents in the order of the input",
-    "The scores are ignored: documents are ranked in the order in which they are listed.",
-    reports=(3, "Arize-ai/phoenix#1869"),
-    both=_with(run=lambda query: in_order(query.run)),
-)
-SWAPPED = Slip(
-    "scores and relevance swapped",
-    "The arguments are in the wrong order: scores are taken for relevance and relevance for "
-    "scores.",
-    reports=(2, "scikit-learn/scikit-learn#27726"),
-    both=_with(
-        {"negative_relevance": "keep"}, run=lambda query: query.qrels, qrels=lambda query: query.run
-    ),
 )
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
@@ -15236,7 +15207,12 @@ SLIPS = (
         reports=(1, "SeaseLtd/rated-ranking-evaluator#71"),
         ideal=Term(options={"gain": "binary"}),
     ),
-    IN_ORDER_OF_INPUT,
+    Slip(
+        "documents in the order of the input",
+        "The scores are ignored: documents are ranked in the order in which they are listed.",
+        reports=(3, "Arize-ai/phoenix#1869"),
+        both=_with(run=lambda query: in_order(query.run)),
+    ),
     OWN_DOCUMENT,
     Slip(
         "ascending order",
@@ -15254,8 +15230,18 @@ SLIPS = (
     ),
     _in_bits(16, np.float16),
     _in_bits(32, np.float32),
-    *(_rounded_to(decimals) for decimals in range(2, 7)),
-    SWAPPED,
+    *map(_rounded_to, range(2, 7)),
+    Slip(
+        "scores and relevance swapped",
+        "The arguments are in the wrong order: scores are taken for relevance and relevance for "
+        "scores.",
+        reports=(2, "scikit-learn/scikit-learn#27726"),
+        both=_with(
+            {"negative_relevance": "keep"},
+            run=lambda query: query.qrels,
+            qrels=lambda query: query.run,
+        ),
+    ),
     Slip(
         "unretrieved documents with the score 0",
         "Judged documents that were not retrieved take part with the score 0, above documents with "
@@ -15458,7 +15444,7 @@ class Answers(NamedTuple):
     """The answers of a function."""
 
     queries: Queries
-    values: Floats  # two answers for each, of shape (2, rankings)
+    values: Floats  # the two answers to every query, of shape (2, rankings)
     plain: Mask  # which rankings have neither ties nor close scores
     close: Mask  # which have close scores
     tolerance: float  # how far an answer may differ from the value that it was rounded from
@@ -15473,26 +15459,27 @@ class Answers(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Options and slips, whatever the order of ties and the value of empty queries."""
+    """Options, slips and a factor, whatever the order of ties and the value of empty queries."""
 
     # the gain, the discount, the ideal, and whether only judged documents count
     options: Mapping[str, Any]
     slips: tuple[Slip, ...] = ()  # the slips, the first one first
+    factor: float = 1.0  # of all values
 
-    def scores(self, queries: Queries, precision: Slip = NO_SLIP, order: Slip = NO_SLIP) -> Floats:
+    def scores(self, queries: Queries, precision: str = "given", order: str = "average") -> Floats:
         """Return the value of every query, nan if its ideal DCG is 0.
 
         Scores have a precision, and their ties an order, before the slips and after them.
         """
-        order_before = order
+        slips = [ORDERS[order], *self.slips, ORDERS[order]]
         if ASCENDING_ORDER in self.slips:
-            # This slip would reverse it.
-            order_before = NO_SLIP
-        definition = NO_SLIP
-        for slip in (precision, order_before, *self.slips, order):
+            # This slip would reverse the order.
+            del slips[0]
+        definition = PRECISIONS[precision]
+        for slip in slips:
             definition = slip.over(definition)
         options = {**self.options, "zero_division": math.nan, "negative_relevance": "keep"}
-        return definition.scores(queries, options)
+        return self.factor * definition.scores(queries, options)
 
     def tied(self, queries: Queries) -> Mask:
         """Return which queries have ties, before or after the slips."""
@@ -15521,7 +15508,6 @@ class Fit(NamedTuple):
     """A definition that explains the answers."""
 
     definition: Definition
-    factor: float  # of its values
     # the values of queries with nothing relevant, orders of ties and precisions of scores that
     # agree; empty words for an order or a precision that no ranking shows, or an order that is not
     # fixed
@@ -15630,7 +15616,7 @@ SLIP_OF_OPTION = _slip_of_option()
 NOT_ASKED = (
     *PRECISIONS.values(),
     ASCENDING_TIES,
-    SWAPPED,  # a function may take the relevance first
+    slip_named("scores and relevance swapped"),  # a function may take the relevance first
     OWN_DOCUMENT,  # a function never takes the id of the query
     slip_named("negative relevance removed"),  # no ranking has a negative relevance
 )
@@ -15687,10 +15673,10 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
         # Definitions with the same values explain the same.
         fits_by_values: dict[bytes, Fit | None] = {}
         for row in rows:
-            definition, factor = definitions()[row], float(factors[row])
-            values = (factor * definition.scores(answers.queries)).round(9).tobytes()
+            definition = definitions()[row]._replace(factor=float(factors[row]))
+            values = definition.scores(answers.queries).round(9).tobytes()
             if values not in fits_by_values:
-                fits_by_values[values] = _fit(definition, factor, answers)
+                fits_by_values[values] = _fit(definition, answers)
             fit = fits_by_values[values]
             if fit is not None:
                 fits.append(fit._replace(definition=definition))
@@ -15714,7 +15700,7 @@ def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Qu
 
 
 def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
-    """Return the factor by which values differ from those of each definition; nan if there is none.
+    """Return the factor by which values differ from every definition; nan if there is none.
 
     >>> factors_of(np.array([69.3, 100]), np.array([[0.693, 1], [1, 0.5]]), 0.05).tolist()
     [100.0, nan]
@@ -15755,7 +15741,7 @@ def compared(
     return factors, known, agree
 
 
-def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
+def _fit(definition: Definition, answers: Answers) -> Fit | None:
     """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
@@ -15764,15 +15750,13 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
         emptiness: Sequence[Empty], rows: Mask, precision: str = "", order: str = ""
     ) -> list[Empty]:
         """Return the values of empty queries with which some answers agree."""
-        expected = factor * definition.scores(
-            answers.queries, PRECISIONS.get(precision, NO_SLIP), ORDERS.get(order, NO_SLIP)
-        )
+        expected = definition.scores(answers.queries, precision or "given", order or "average")
         return [
             empty for empty in emptiness if answers.agree(empty.fill(expected, queries))[rows].all()
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, factor})]
+    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -15789,28 +15773,23 @@ def _fit(definition: Definition, factor: float, answers: Answers) -> Fit | None:
             for empty in agreeing(agreeing_if_tied, close, precision, order):
                 choices.append((empty.value, order, precision))
     if choices:
-        return Fit(definition, factor, choices)
+        return Fit(definition, choices)
     # No fixed order explains the answers, but every ranking may have another order.
     has_few_free = 2 * np.count_nonzero(free) < np.count_nonzero(answers.plain)
     if has_few_free or not answers.queries.tied(()).any():
         return None
     for empty in emptiness:
-        if not _has_some_order(definition, factor, answers, tied, "given", empty):
+        if not _has_some_order(definition, answers, tied, "given", empty):
             continue
         for precision in PRECISIONS:
-            if _has_some_order(definition, factor, answers, close, precision, empty):
+            if _has_some_order(definition, answers, close, precision, empty):
                 unordered = int(np.count_nonzero(~free))
-                return Fit(definition, factor, [(empty.value, "", precision)], unordered)
+                return Fit(definition, [(empty.value, "", precision)], unordered)
     return None
 
 
 def _has_some_order(
-    definition: Definition,
-    factor: float,
-    answers: Answers,
-    rows: Mask,
-    precision: str,
-    empty: Empty,
+    definition: Definition, answers: Answers, rows: Mask, precision: str, empty: Empty
 ) -> bool:
     """Return whether every answer is the value of its ranking with tied documents in some order."""
     rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
@@ -15825,7 +15804,7 @@ def _has_some_order(
             ranking += [number] * len(arrangements)
         if not queries:
             continue
-        expected = empty.fill(factor * definition.scores(Queries(queries)), queries)
+        expected = empty.fill(definition.scores(Queries(queries)), queries)
         values = answers.values[:, ranking]
         agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
         for agrees in agree:
@@ -15876,7 +15855,7 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
                 changed.append((name, str(value)))
         if SLIP_OF_OPTION.keys() >= set(changed):
             names = [SLIP_OF_OPTION[option] for option in changed]
-            yield Match(convention, (*names, *slips), fit.factor)
+            yield Match(convention, (*names, *slips), fit.definition.factor)
 
 
 # ndcg/explanations/forms.py: The ways in which functions of nDCG are called: what is passed, and what that shows.
@@ -15895,7 +15874,7 @@ _REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 class Shows(NamedTuple):
     """What the arguments of a function can show of a ranking."""
 
-    documents: bool = True  # those that were not judged, and those that were not retrieved
+    documents: bool = True  # that were not judged, or not retrieved
     scores: bool = True  # and with them ties
     grades: bool = True  # of relevance, rather than only which documents are relevant
     several: bool = True  # relevant documents, rather than a single one
@@ -15922,7 +15901,7 @@ class Form(NamedTuple):
     has_ids: bool = False  # whether documents have ids, which must not matter
     is_batch: bool = False  # whether several rankings are passed: two copies of one
     module: str = ""  # the module that makes the arguments
-    must_be_hinted: bool = False  # whether it is only tried if each parameter hints at its argument
+    must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
 
 _OF_IDS = Shows(scores=False, grades=False)
@@ -16011,10 +15990,7 @@ _ITEMS = _ITEM._replace(
     arguments=(_IDS, _ITEM.arguments[1]._replace(words="actual item target gt true pos"))
 )
 _SETS = Form(
-    (_IDS, _RELEVANT_SET),
-    lambda query: (ranked(query), set(query.relevant)),
-    _OF_IDS,
-    has_ids=True,
+    (_IDS, _RELEVANT_SET), lambda query: (ranked(query), set(query.relevant)), _OF_IDS, has_ids=True
 )
 _LISTS_OF_IDS = Form(
     (_IDS, _RELEVANT), lambda query: (ranked(query), query.relevant), _OF_IDS, has_ids=True
@@ -16121,32 +16097,33 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """The arguments in words."""
-        arguments = FORMS[self.form].arguments
-        words = [arguments[position].text for position in self.order]
-        if isinstance(self.cutoff, int):
-            words.insert(self.cutoff, "k")
-        elif self.cutoff is not None:
+        words = self._ordered([argument.text for argument in FORMS[self.form].arguments], "k")
+        if isinstance(self.cutoff, str):
             words.append("k")
         return ", ".join(words)
 
     def of(self, function: NDCGFunction, arguments: Arguments, k: int | None) -> Any:
         """Return the function's result."""
-        ordered = [arguments[position] for position in self.order]
-        cutoff = {}
-        if isinstance(self.cutoff, int):
-            ordered.insert(self.cutoff, k)
-        elif self.cutoff is not None:
-            cutoff[self.cutoff] = k
+        ordered = self._ordered(arguments, k)
         positional = len(ordered) - len(self.keywords)
         named = dict(zip(self.keywords, ordered[positional:], strict=True))
-        return function(*ordered[:positional], **named, **cutoff)
+        if isinstance(self.cutoff, str):
+            named[self.cutoff] = k
+        return function(*ordered[:positional], **named)
+
+    def _ordered(self, arguments: Sequence[Any], k: Any) -> list[Any]:
+        """Return arguments in their order, the cutoff among them if it has a position."""
+        ordered = [arguments[position] for position in self.order]
+        if isinstance(self.cutoff, int):
+            ordered.insert(self.cutoff, k)
+        return ordered
 
 
 def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) -> list[Call]:
     """Return the calls that a function may accept, in some forms.
 
     Those that its parameters hint at come first. A function without a cutoff is asked about whole
-    rankings, and then about a cutoff that it may have of its own.
+    rankings, and then about a cutoff that it may have inside.
 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
@@ -16158,8 +16135,8 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
         form = FORMS[name_of_form]
-        is_possible = len(form.arguments) == len(names) and form.module in {"", *sys.modules}
-        if not is_possible and not is_only_form:
+        is_loaded = not form.module or form.module in sys.modules
+        if not is_only_form and not (is_loaded and len(form.arguments) == len(names)):
             continue
         cutoffs = [k]
         if cutoff is None and k is not None:
@@ -16173,7 +16150,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             for compared_cutoff in cutoffs:
                 call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
                 hints[call] = sum(hinted)
-    return sorted(hints, key=lambda call: -hints[call])
+    return sorted(hints, key=hints.__getitem__, reverse=True)
 
 
 def accepted_arguments(
@@ -16269,7 +16246,7 @@ def arguments_text(query: Query, form: str) -> str:
 def argument_text(argument: Any) -> str:
     """Return an argument as text to paste, with sets in order.
 
-    It shows each change that a function makes.
+    It shows every change that a function makes.
     """
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"
@@ -16401,7 +16378,7 @@ def _random_ranking(
 def _without_ties(
     rng: "np.random.Generator", cut: int, shows: Shows, kind: str, turn: int, relevance: _Column
 ) -> tuple[_Column, ...]:
-    """Return a ranking in which no two scores are near each other."""
+    """Return a ranking in which no two scores are close."""
     size = len(relevance)
     if kind == "nothing relevant" or (kind == "nothing retrieved" and turn % 2):
         relevance[:] = 0
@@ -16752,26 +16729,23 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
                 answered.append((number, query, answer.value, answer.again))
 
     ask_about(range(cases))
-    refused_most_at_first = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
-    some_score = bool(np.isfinite(values).any())
-    if some_score:
-        answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
-        few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
-        for attempt in (1, 2, 3):
-            ask_about(few, attempt)
-        if tolerance_of(values) > VISIBLE or refused_most_at_first:
-            ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     refused_most = len(refused) > len(answered)
-    asked = Asked(asker, len(answered) + len(refused), refused_most)
-    if not some_score:
-        return asked
+    values = np.array([value for *_, value, _ in answered])
+    if not np.isfinite(values).any():
+        return Asked(asker, cases, refused_most)
+    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
+    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    for attempt in (1, 2, 3):
+        ask_about(few, attempt)
+    if tolerance_of(values) > VISIBLE or refused_most:
+        ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     numbers, queries, *both = zip(*answered, strict=True)
     plain = np.array(list(map(is_plain, numbers)))
     close = np.array([kind_of(number) == "close" for number in numbers])
     values = np.array(both)
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
-    return asked._replace(answers=answers)
+    refused_most = len(refused) > len(answered)
+    return Asked(asker, len(answered) + len(refused), refused_most, answers)
 
 
 def decimals_of(values: Floats) -> int | None:
@@ -16834,7 +16808,7 @@ class Candidate(NamedTuple):
 
         `most` is the highest share of the rankings that any call has an answer for.
         """
-        # The function makes sets of its own, rather than that it is given one.
+        # The function makes sets itself, rather than that it is given one.
         makes_sets = self.depends_on_sets and self.call.form != "sets"
         answers_many = 4 * self.answered >= most
         return (
@@ -16847,7 +16821,7 @@ class Candidate(NamedTuple):
 
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which some definition explains all answers, then those it explains most.
+    """Yield the calls of which some definition explains all answers, then the best explained ones.
 
     If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
     """
@@ -16887,8 +16861,8 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, not by chance, the best first.
 
-    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and those
-    of only 0 or 1 or that depend on the order of a set.
+    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
+    answers of only 0 or 1 or that depend on the order of a set.
     """
     some_telling = any(candidate.explained.telling for candidate in candidates)
     complete = []
@@ -16901,7 +16875,7 @@ def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
         if explained.minus_slips and 4 * candidate.answered < most:
             continue
         complete.append(candidate)
-    # Of those explained as well, the form that shows the fewest facts comes first.
+    # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))
     complete.sort(key=lambda candidate: candidate.explained, reverse=True)
@@ -17006,7 +16980,7 @@ class Check(Readable):
             one is near.
         notes: side effects of the function, and the common trait of the rankings that differ.
         unordered: the number of answers for rankings with ties, if no order of tied documents
-            explains them all, but each is the score of some order; else 0.
+            explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
         is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
@@ -17232,8 +17206,8 @@ def check(
             may take the ranking only.
         k: the cutoff; None for the whole list.
         form: how the function takes a ranking, such as "mappings" (`{document: score}`,
-            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of those
-            that are relevant, k); docs/slips.md lists all. By default, the form in which some
+            `{document: relevance}`, k) or "sets" (ids of documents, best first, the set of
+            relevant ids, k); docs/slips.md lists all. By default, the form in which some
             definition explains most answers. The arguments may have another order.
         convention: the convention that the function should compute; by default any.
         cases: the number of rankings.
@@ -17296,7 +17270,7 @@ def check(
         best = replace(best, notes=(no_cutoff, *best.notes))
     if best.answered and not best.is_doubtful:
         return best
-    # The arguments were tried in any order, so each set of them is named once.
+    # The arguments were tried in any order, so the text names every set of them once.
     called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
     return replace(best, called=tuple(called))
 
@@ -17314,18 +17288,20 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explanations_check_explained(asked, asked.answers, first)
     queries = answers.queries
-    expected = {name: queries.scores({"convention": name}) for name in CONVENTIONS}
-    agree = {name: answers.agree(values) for name, values in expected.items()}
+    agreeing = {}
+    for name in CONVENTIONS:
+        agreeing[name] = int(answers.agree(queries.scores({"convention": name})).sum())
     result = replace(
         result,
         answered=len(answers.plain),
         refused=asked.refused,
         matches=tuple(matches),
         unordered=unordered,
-        agreeing={name: int(agrees.sum()) for name, agrees in agree.items()},
+        agreeing=agreeing,
     )
     nearest = result.nearest
-    differing = ~agree[nearest]
+    expected = queries.scores({"convention": nearest})
+    differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
@@ -17335,8 +17311,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             "ask for more cases.",
         )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
-        visible = _differ_visibly(answers.values[0], expected[nearest], answers.tolerance)
-        visible &= differing
+        visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
@@ -17409,7 +17384,7 @@ def _notes(asked: Asked) -> Iterator[str]:
 
 
 def _signature(result: Check, answers: Answers) -> str:
-    """Return those options of the first convention that agrees which the answers show."""
+    """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
     values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
@@ -17459,37 +17434,46 @@ def _smallest_example(
     while True:
         simpler = next(filter(differs, _simpler(smallest, asker.call.shows)), None)
         if simpler is None:
-            break
+            return _explanations_check_example(smallest, asker.once(smallest).value, options)
         smallest = simpler
-    return _explanations_check_example(smallest, asker.once(smallest).value, options)
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
+    """Yield simpler rankings that arguments can show."""
+    for simpler in _changed(query, shows):
+        if simpler == query:
+            continue
+        if query.qrels and not simpler.qrels:
+            # Some document stays judged.
+            continue
+        if not shows.documents and simpler.run.keys() != simpler.qrels.keys():
+            # Lists have a score and a relevance for every document.
+            continue
+        if not shows.several and not any(simpler.qrels.values()):
+            # The only relevant document is gone.
+            continue
+        yield simpler
+
+
+def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        smaller = _without(query, document, "run", "qrels")
-        if smaller.qrels and (shows.several or any(smaller.qrels.values())):
-            yield smaller
-    if shows.documents:
-        for document in query.run:
-            yield _without(query, document, "run")
-        if shows.several and len(query.qrels) > 1:
-            for document in query.qrels:
-                yield _without(query, document, "qrels")
-    if query.k is not None and query.k > 1:
+        yield _without(query, document, "run", "qrels")
+    for document in query.run:
+        yield _without(query, document, "run")
+    for document in query.qrels:
+        yield _without(query, document, "qrels")
+    if query.k is not None:
         yield query._replace(k=1)
-        yield query._replace(k=query.k - 1)
-    if shows.several:
-        for document, relevance in query.qrels.items():
-            for smaller_relevance in (0, 1):
-                if relevance > smaller_relevance:
-                    yield query._replace(qrels={**query.qrels, document: smaller_relevance})
+        yield query._replace(k=max(1, query.k - 1))
+    for document, relevance in query.qrels.items():
+        for highest in (0, 1):
+            yield query._replace(qrels={**query.qrels, document: min(relevance, highest)})
     if shows.scores:
         # the scores 1, 2, 3 and so on
         levels = sorted(set(query.run.values()))
         run = {document: levels.index(score) + 1.0 for document, score in query.run.items()}
-        if run != query.run:
-            yield query._replace(run=run)
+        yield query._replace(run=run)
 
 
 def _without(query: Query, document: Any, *sides: str) -> Query:
@@ -18078,9 +18062,11 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
+# A mean in the log of BEIR, such as INFO - NDCG@10: 0.3146
+LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern}):\s+(?P<value>\S+)$", re.IGNORECASE)
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
-_Cutoff = tuple[int | None, ...]  # of a score; empty if it is to be found
+_Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
 
 
 class _Number(NamedTuple):
@@ -18165,7 +18151,7 @@ class Reported(NamedTuple):
         """Return the evidence that a definition must match.
 
         Raises:
-            ValueError: the values belong to other queries than those of the rankings.
+            ValueError: the values belong to other queries than the rankings.
         """
         by_query = self.values is not None
         numbers = self._scores
@@ -18243,9 +18229,9 @@ def _content_of(got: Any) -> tuple[Any, str]:
             raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
         except ValueError as error:
             raise InputError(f"{error}", "got") from None
-    index = getattr(got, "index", None)
-    if hasattr(got, "to_dict") and index is not None and list(index) != list(range(len(got))):
-        # a Series of pandas, with the ids of queries in place of the numbers of rows
+    is_series = hasattr(got, "to_dict") and hasattr(got, "index")
+    if is_series and list(got.index) != list(range(len(got))):
+        # It has the ids of queries in place of the numbers of rows.
         return got.to_dict(), "got"
     if isinstance(got, str):
         if "\n" in got or NDCG.match(got.strip()):
@@ -18324,12 +18310,10 @@ def _decimal(value: Any) -> Decimal:
     >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
     (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
     """
-    if getattr(value, "ndim", None) == 0:
-        # the number in an array or a tensor
-        if isinstance(value, (np.ndarray, np.generic)):
-            value = np.asarray(value)[()]
-        else:
-            value = value.item()
+    if isinstance(value, np.ndarray):
+        value = value[()]  # the number in an array of no dimensions
+    elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
+        value = value.item()  # of a tensor
     text = ""
     if isinstance(value, (str, Decimal)):
         text = str(value).strip().removesuffix("%")
@@ -18350,11 +18334,7 @@ def _exponent(number: Decimal) -> int:
 
 
 def _score(got: Any, highest: float) -> _Number:
-    """Return a score, which is a percentage with a percent sign, or above the highest.
-
-    Raises:
-        ValueError: it is not a score.
-    """
+    """Return a score, which is a percentage with a percent sign, or above the highest."""
     number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
@@ -18433,11 +18413,9 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only that at k if it is given; none with values of queries.
+        """Return the means by cutoff, only the one at k if it is given.
 
-        Raises:
-            ValueError: there is none at the cutoff, there are several runs, or a mean has two
-                values.
+        There are none beside values of queries.
         """
         # Beside the names of means, rows without a measure are other means, such as MAP.
         means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
@@ -18460,12 +18438,7 @@ class _Results:
         return scores
 
     def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
-        """Return the values by query, or in order, and their cutoff; by default of the only nDCG.
-
-        Raises:
-            ValueError: there is no such nDCG or several, there are several runs, or a query has two
-                values.
-        """
+        """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
         cutoff: _Cutoff = (k,)
         if cutoff not in self.query_rows and () in self.query_rows:
             cutoff = ()
@@ -18475,11 +18448,7 @@ class _Results:
         return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
     def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG, which are of one run.
-
-        Raises:
-            ValueError: there are none, or they are of several runs.
-        """
+        """Return the rows of an nDCG, which are of one run."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
@@ -18541,14 +18510,10 @@ def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[A
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    # the means in the log of BEIR, in lines such as INFO - NDCG@10: 0.3146
-    logged = []
-    for line in lines:
-        name, value = ["", "", *line.text.split()][-2:]
-        if name.endswith(":"):
-            logged.append(_Row(ALL_QUERIES[0], value, name[:-1]))
-    if any(_cutoff_of(row.measure) for row in logged):
-        yield from logged
+    logged = [match for line in lines if (match := LOGGED.search(line.text))]
+    for match in logged:
+        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if logged:
         return
     header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):
@@ -18579,8 +18544,8 @@ def _row_of_words(words: list[str], value: str) -> _Row | None:
         # ir_measures prints the query first.
         words.reverse()
     measure, query = [None, None, *words][-2:]
-    is_other_measure = measure is not None and not _cutoff_of(measure)
-    if not _explanations_reported_is_value(value) and not is_other_measure:
+    if not _explanations_reported_is_value(value) and (measure is None or _cutoff_of(measure)):
+        # Only other measures may have any value.
         return None
     return _Row(query, value, measure)
 
@@ -18633,13 +18598,13 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    are_records = all(isinstance(value, Mapping) for value in values)
-    if are_records and len(values) > 1:
-        with_ndcg = [record for record in values if any(map(_cutoff_of, record))]
-        if len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES):
-            # the means of nDCG, beside those of MAP, recall and precision
-            yield from _rows_of_json(with_ndcg[0])
-            return
+    records = [value for value in values if isinstance(value, Mapping)]
+    with_ndcg = [record for record in records if any(map(_cutoff_of, record))]
+    are_means = len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES)
+    if are_means and len(records) == len(values) > 1:
+        # the means of nDCG, beside MAP, recall and precision
+        yield from _rows_of_json(with_ndcg[0])
+        return
     for value in values:
         if isinstance(value, Mapping):
             yield from _rows_of_record(value)
@@ -18660,7 +18625,7 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 
 
 def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB; each subset of a split counts as a run."""
+    """Yield the means in a file of MTEB; every subset of a split counts as a run."""
     for split, subsets in splits.items():
         for scores in subsets:
             run = f"{split}/{scores.get('hf_subset', 'default')}"
@@ -18700,7 +18665,6 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
 
 # ndcg/explanations/slip_search.py: Search for known slips that give reported scores, on the nDCG of a few libraries.
 
-MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 
 
@@ -18712,52 +18676,21 @@ class SlipSearch:
         tried: the scores of all slips.
     """
 
-    def __init__(
-        self,
-        searched: Searched,
-        inputs: Inputs,
-        known_queries: dict[int | None, Queries],
-        as_given: Evidence,
-    ) -> None:
-        # known_queries: by their cutoff, with the scores of other searches
+    def __init__(self, searched: Searched, queries: Sequence[Queries], as_given: Evidence) -> None:
         self.searched = searched
+        self.queries = queries  # at every cutoff
         self.as_given = searched._replace(evidence=as_given)
         self.tried = Tried()
-        options = searched.options(k=searched.k)
-        # rankings are in descending order in any case, but ids have the scores of the input
-        self.given = dict(searched.given)
-        self.given.pop("score_order", None)
-        if options.labels is not None:  # the relevances in rankings are the gains of labels
-            self.given |= {name: options.scoring[name] for name in OF_GAINS}
-        rankings = searched.read(options)
-        # Ids have the values of the input, before these options change them.
-        by_ids = (
-            options.score_order == "descending"
-            and options.labels is None
-            and have_ids(inputs)
-            and searched.given.get("ignore_index") is None
-        )
-        self.queries: list[Queries] = []  # at every cutoff
-        if len(rankings.relevance) > MOST_DOCUMENTS:
-            return
-        for k in searched.cutoffs:
-            if k not in known_queries:
-                if by_ids:
-                    queries = queries_by_ids(inputs, rankings.names(), k)
-                else:
-                    queries = queries_of(rankings, k)
-                known_queries[k] = Queries(queries)
-            self.queries.append(known_queries[k])
 
     def causes(self) -> list[PossibleCause]:
-        """Return the slips that give the reported scores, except those that equal an option.
+        """Return the slips that give the reported scores, except slips that equal an option.
 
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.
         """
         causes = list(self._matching({}))
         is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
-        if not causes and is_enough and "discount" not in self.given:
+        if not causes and is_enough and "discount" not in self.searched.given:
             for discount in DISCOUNTS:
                 causes += self._matching({"discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
@@ -18790,17 +18723,17 @@ class SlipSearch:
         These are the conventions, and other numbers for empty queries.
         """
         for convention in TRIED_ON:
-            options = {"convention": convention, **self.given, **discount}
+            options = {"convention": convention, **self.searched.given, **discount}
             try:
                 values = self._scores(slip, {"zero_division": math.nan, **options})
             except ValueError:  # these rankings have no score under the convention
                 continue
             empty = np.isnan(values)
-            if "zero_division" in self.given or not empty.any():
+            if "zero_division" in self.searched.given or not empty.any():
                 yield Combination(convention, dict(discount), math.nan), values
                 continue
             defaults = CONVENTIONS[convention]
-            if self.given.get("missing", defaults.missing) == "skip":
+            if self.searched.given.get("missing", defaults.missing) == "skip":
                 # Missing queries have no value, whatever that of empty ones is.
                 empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
             usual: Any = defaults.zero_division
@@ -18817,6 +18750,7 @@ class SlipSearch:
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
+MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 SHOWN_CAUSES = 5  # combinations, slips and queries
 
 
@@ -18854,10 +18788,10 @@ class Verdict(NamedTuple):
     """What reported scores tell about their definition.
 
     Attributes:
-        kind: "conventions" if they are those of conventions; "cause" if no convention gives them,
+        kind: "conventions" if conventions give them; "cause" if no convention gives them,
             but something else does; "unknown" if chance does as well, or nothing gives them.
-        fits: what gives them: conventions, or options and slips; for a cause only those with the
-            fewest changes of a convention.
+        fits: what gives them: conventions, or options and slips; for a cause only the ones with
+            the fewest changes of a convention.
         settings: how many of these give different values to some query.
         by_chance: how many settings with so few changes would give the scores by chance; for an
             unknown cause, how many of all settings that were tried.
@@ -18880,7 +18814,7 @@ class Explanation(Readable):
             of the second in `between` if it was given. Without a reported score, the signature of
             the first convention that has a score; empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
-        scores: the score under each convention, by its name; None if it has none.
+        scores: the scores under conventions, by their names; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
@@ -18889,16 +18823,16 @@ class Explanation(Readable):
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
         subject: the beginning of a sentence on whose scores these are.
-        combinations: options that give the reported scores, if no convention does; those that
-            change the fewest options of a convention come first.
+        combinations: options that give the reported scores, if no convention does; the fewest
+            changes of a convention come first.
         tried: the number of combinations that were tried.
         without_score: options that were not tried, such as `ties=docid`, because the rankings have
-            no score under them, each with the error.
+            no score under them, with the errors.
         distinct: how many of the matching combinations give different values to some query.
         by_chance: how many of all settings that were tried would match by chance: conventions if
             one matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, each with a
-            convention, and with `zero_division` if that differs from the convention's.
+        slips: known slips that give the reported scores, if no convention does, with a convention,
+            and with `zero_division` if that differs from the convention's.
         nearest: the combination that gives most of the reported values of queries, if nothing gives
             all.
         disagreeing: the queries with another value under the nearest combination.
@@ -19066,7 +19000,7 @@ class Explanation(Readable):
         return values
 
     def plot(self) -> Any:
-        """Return a Matplotlib figure: a dot for each convention's score, filled if it is yours."""
+        """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
         known = sorted(self._nearest_first(), key=lambda item: item[1])
         figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
         for row, (name, number) in enumerate(known):
@@ -19179,44 +19113,34 @@ def explained(
     pair: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """Explain reported scores of rankings, and the difference between two conventions.
-
-    Raises:
-        ValueError: as `explain`, except for errors in its arguments.
-    """
+    """Explain reported scores of rankings, and the difference between two conventions."""
     scores, errors = _scores_of_conventions(scorer)
     for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
     first = next(name for name, score in scores.items() if score is not None)
-    measure = result_name("nDCG", scorer.cutoff)
-    explanation = Explanation(scorer.signature(first), measure, scores, errors, notes=notes)
+    start = scorer.options_of(first)
+    measure = result_name("nDCG", scorer.k)
+    explanation = Explanation(scorer.signature(start), measure, scores, errors, notes=notes)
     cause = None
     if reported is not None:
-        explanation, cause = _with_answer(explanation, scorer, reported)
+        explanation, cause = _with_answer(explanation, scorer, reported, start)
     slip = ""
     if pair:
         first, second = pair
-        end = scorer.options_of(second)
+        start, end = map(scorer.options_of, pair)
     elif cause is not None:
         slip = cause.slip
-        second = _with_a_slip(str(cause.combination))
+        second = str(cause.combination)
+        if slip:
+            second = _with_a_slip(second)
         end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
-    elif explanation.answer is not None and explanation.answer.kind == "conventions":
-        # the match that differs in the fewest choices
-        start = scorer.options_of(first)
-        second = min(
-            explanation.matches,
-            key=lambda name: len(_explanations_explanation_differing(start, scorer.options_of(name))),
-        )
-        end = scorer.options_of(second)
     else:
-        # If options give the scores, these already say in what they differ.
         return explanation
     if second == first:
         return explanation
     try:
-        choices = scorer.choices(scorer.options_of(first), end, slip)
+        choices = scorer.choices(start, end, slip)
     except ValueError as error:
         # A mixture of their options has no score, such as ties by id among scores in 32 bits.
         if not pair:
@@ -19225,7 +19149,7 @@ def explained(
             error, "between", f"some options of {first} with others of {second} have no score"
         ) from None
     if pair and not explanation.matches:
-        explanation = replace(explanation, signature=end.signature(**scorer.given))
+        explanation = replace(explanation, signature=scorer.signature(end))
     return replace(explanation, between=(first, second), choices=choices)
 
 
@@ -19249,14 +19173,8 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
     return ()
 
 
-def _scores_of_conventions(
-    scorer: "Scorer",
-) -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the score under each convention, None for an error, and the errors.
-
-    Raises:
-        ValueError: no convention gives a score.
-    """
+def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -19275,42 +19193,57 @@ class Scorer:
     What does not depend on the reported scores is kept for other reported scores.
     """
 
-    def __init__(self, inputs: Inputs, k: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Inputs, k: int | None, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
         self.k = k
         self.options = options
-        (self.cutoff,) = Options.parse(k=k).cutoffs
-        self.given = {
-            "weighted": inputs.sample_weight is not None,
-            "excluding": inputs.exclude is not None,
-        }
         self.known = {name: value for name, value in options.items() if value is not None}
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
         self._scores: dict[tuple[str, ...], float] = {}
-        self.queries: dict[int | None, Queries] = {}  # that slips change, by their cutoff
-        self.rankings = self.read(Options.parse(k=k, **options))
+        self._queries: dict[int | None, Queries] = {}
+        parsed = Options.parse(k=k, **options)
+        self.rankings = self.read(parsed)
         if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
         self.weight: NDArray[np.float64] | None = weights(
             inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
-    def signature(self, convention: str) -> str:
-        """Return the signature of a convention."""
-        return self.options_of(convention).signature(**self.given)
+        # Rankings are in descending order in any case.
+        self.known_for_slips = dict(self.known)
+        self.known_for_slips.pop("score_order", None)
+        if parsed.labels is not None:  # the relevances in rankings are the gains of labels
+            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+        # Ids have the values of the input, before these options change them.
+        self._slips_by_ids = (
+            parsed.score_order == "descending"
+            and parsed.labels is None
+            and have_ids(inputs)
+            and self.known.get("ignore_index") is None
+        )
+
+    def queries_at(self, k: int | None) -> Queries:
+        """Return the queries that slips can change, with a cutoff, which are read once."""
+        if k not in self._queries:
+            queries = queries_of(self.rankings, k)
+            if self._slips_by_ids:
+                queries = queries_by_ids(self.inputs, self.rankings.names(), k)
+            self._queries[k] = Queries(queries)
+        return self._queries[k]
+
+    def signature(self, options: Options) -> str:
+        """Return the signature of options, with these weights and excluded documents."""
+        weighted = self.inputs.sample_weight is not None
+        return options.signature(weighted=weighted, excluding=self.inputs.exclude is not None)
 
     def options_of(self, convention: str, **changed: Any) -> Options:
-        """Return the options of a convention, overridden by those of the caller and by changes."""
+        """Return the options of a convention, overridden by the caller's and by changes."""
         return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
 
     def score(self, options: Options) -> float:
-        """Return the nDCG under some options.
-
-        Raises:
-            ValueError: the rankings have no nDCG under them.
-        """
+        """Return the nDCG under some options."""
         key = tuple(repr(getattr(options, name)) for name in CHOICES)
         if key not in self._scores:
             rankings = self.read(options)
@@ -19322,17 +19255,15 @@ class Scorer:
         return self._scores[key]
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-        """Return the settings that a search tries, and the errors of those without a score."""
+        """Return the settings that a search tries, and the errors of options without a score."""
         return settings_to_try(searched)
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
         chosen = {name: getattr(options, name) for name in CHOICES}
         chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known, **chosen}
-        # The queries of slips are in descending order in any case.
-        chosen.pop("score_order", None)
-        values = slip_named(slip).scores(self.queries[self.cutoff], chosen)
+        chosen = {**self.known_for_slips, **chosen}
+        values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
@@ -19382,14 +19313,16 @@ def _shapley_value(
 
 
 def _with_answer(
-    explanation: Explanation, scorer: Scorer, reported: Reported
+    explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores, and the slip that is named as the cause.
+    """Return an explanation with what gives the scores: conventions, else options and slips.
 
-    What gives them are conventions, else options and slips. The slip is None if none is named.
+    Also return the cause whose difference from the first convention is to be explained: of the
+    conventions that are named, the one that differs in the fewest choices, or a slip. Options
+    already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
-    searched = Searched(scorer.read, scorer.known, scorer.cutoff, scorer.weight, evidence)
+    searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)
     score = float(evidence.scores[0])
     if evidence.by_query:
         # The table compares their mean.
@@ -19407,14 +19340,18 @@ def _with_answer(
     conventions, tried = matching_conventions(searched)
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
-    answer = _verdict("conventions", conventions, partial(tried.by_chance, evidence), evidence)
+    answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
-        explanation, matches=matches, by_chance=tried.by_chance(evidence), answer=answer
+        explanation, matches=matches, by_chance=_by_chance([tried], evidence), answer=answer
     )
-    if answer.kind == "conventions":
-        explanation = replace(explanation, signature=scorer.signature(matches[0]))
-    return explanation, None
+    if answer.kind == "unknown":
+        return explanation, None
+    ends = list(map(scorer.options_of, matches))
+    differences = [len(_explanations_explanation_differing(start, end)) for end in ends]
+    signature = scorer.signature(ends[0])
+    nearest = conventions[differences.index(min(differences))]
+    return replace(explanation, signature=signature), nearest
 
 
 def _with_causes(
@@ -19425,8 +19362,13 @@ def _with_causes(
     matches = search(searched, settings)
     evidence = searched.evidence
     as_given = reported.as_given()
+    queries = []
+    if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
+        queries = list(map(scorer.queries_at, searched.cutoffs))
     slip_search = SlipSearch(
-        searched, scorer.inputs, scorer.queries, as_given.evidence(scorer.rankings)
+        searched._replace(given=scorer.known_for_slips),
+        queries,
+        as_given.evidence(scorer.rankings),
     )
     slips = slip_search.causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
@@ -19434,21 +19376,17 @@ def _with_causes(
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
-
-    def by_chance(most: float = math.inf) -> float:
-        combinations_by_chance = matches.tried.by_chance(evidence, most)
-        return combinations_by_chance + slip_search.tried.by_chance(evidence, most)
-
-    # Of those with as many changes, combinations come first.
+    tried = [matches.tried, slip_search.tried]
+    # Of causes with as many changes, combinations come first.
     causes = sorted([*matches.causes, *slips], key=lambda cause: cause.changes)
-    answer = _verdict("cause", causes, by_chance, evidence)
+    answer = _verdict("cause", causes, tried, evidence)
     explanation = replace(
         explanation,
         combinations=tuple(cause.combination for cause in matches.causes),
         distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
         without_score=without_score,
-        by_chance=by_chance(),
+        by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
     )
@@ -19457,11 +19395,10 @@ def _with_causes(
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
         common = in_common(properties, differing, "queries", marked(nearest))
-        disagreeing = tuple(compress(scorer.rankings.names(), differing))
         explanation = replace(
             explanation,
             nearest=nearest,
-            disagreeing=disagreeing,
+            disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
         )
     if answer.kind == "unknown":
@@ -19470,35 +19407,36 @@ def _with_causes(
     if first.slip:
         return explanation, first
     options = Options.parse(**first.combination.options)
-    return replace(explanation, signature=options.signature(**scorer.given)), None
+    return replace(explanation, signature=scorer.signature(options)), None
+
+
+def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:
+    return sum(settings.by_chance(evidence, most) for settings in tried)
 
 
 def _verdict(
     kind: Literal["conventions", "cause"],
     causes: Sequence[PossibleCause],
-    by_chance: Callable[[float], float],
+    tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes.
-
-    `by_chance` returns how many settings with so many changes at most would fit by chance.
-    """
+    """Return what causes tell, which are in the order of their changes."""
+    by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
-        return Verdict("unknown", (), 0, by_chance(math.inf), decide)
+        return Verdict("unknown", (), 0, by_chance, decide)
     fewest = causes[0].changes
-    expected = by_chance(fewest)
+    expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
     if is_told:
+        by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
-    else:
-        expected = by_chance(math.inf)
     settings = len({cause.values for cause in causes})
     decide = ""
     if not is_told or (kind == "cause" and settings > 1):
         decide = _what_would_decide(evidence)
     fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, expected, decide)
+    return Verdict(kind if is_told else "unknown", fits, settings, by_chance, decide)
 
 
 def _cause_of(cause: PossibleCause) -> Cause:
@@ -19547,22 +19485,17 @@ POWER = 0.8
 MOST_NEEDED = 2.0**40  # a larger number is unknown
 
 
-class Intervals(NamedTuple):
-    """The interval of every mean."""
+class Interval(NamedTuple):
+    """A mean, or a difference of two means, with its interval."""
 
-    low: Floats
-    high: Floats
-    standard_error: Floats
-
-
-class Moments(NamedTuple):
-    """What the values of a row tell about their mean."""
-
-    mean: float
-    # The larger of two: for a variance independent of the weights, and HC2 for any values.
+    value: float
+    low: float
+    high: float
     standard_error: float
-    deviation: float  # the standard deviation of the values
-    slope: float  # the relative change of the variance with the mean
+    freedom: float  # the degrees of freedom of Student's t
+
+
+NO_INTERVAL = Interval(math.nan, math.nan, math.nan, math.nan, math.nan)
 
 
 class Tests(NamedTuple):
@@ -19570,16 +19503,15 @@ class Tests(NamedTuple):
 
     randomization: Floats
     t_test: Floats
-    exact: NDArray[np.bool_]  # whether the randomization test tried all permutations
-    permutations: NDArray[np.int64]  # how many it tried
+    exact: Mask  # whether the randomization test tried all permutations
+    permutations: Array  # how many it tried
 
 
 class Power(NamedTuple):
-    """The power of the test of every difference, nan if unknown."""
+    """The power of the test of a difference, nan if unknown."""
 
-    # The smallest difference, from 0 or from the margin, that a t-test of them finds.
-    min_detectable: Floats
-    queries_needed: Floats  # to detect the observed difference
+    min_detectable: float  # the smallest difference, from 0 or from the margin, that it finds
+    queries_needed: float  # to detect the observed difference
 
 
 def differences(one: Floats | float, other: Floats | float) -> Floats:
@@ -19609,13 +19541,13 @@ class Sample:
     Attributes:
         values: the values, of shape ``(rows, queries)``, divided by `scale`.
         weight: the weight of every query, relative to the largest.
-        pairs: the pairs to compare: the first row of each, then the second of each.
+        pairs: the pairs to compare: their first rows, then their second rows.
         scale: a power of two near the largest value.
     """
 
     values: Floats
     weight: Floats
-    pairs: NDArray[np.intp]
+    pairs: Array
     scale: float
 
     @classmethod
@@ -19631,7 +19563,7 @@ class Sample:
             weight = np.ones(values.shape[1])
         counted = ~np.isnan(values[0]) & (weight > 0)
         if not counted.all():
-            # So each row is contiguous, and summed as it is alone.
+            # So every row is contiguous, and summed as it is alone.
             values = np.compress(counted, values, axis=1)
             weight = weight[counted]
         weight = weight / weight.max(initial=0)
@@ -19655,10 +19587,12 @@ class Sample:
         return effective_queries(self.weight)
 
     @cached_property
-    def moments(self) -> list[Moments]:
-        """The moments of every row, and then of the differences of every pair.
+    def moments(self) -> list[tuple[float, float, float, float]]:
+        """What the values of every row, and then of every pair, tell about their mean.
 
-        HC2 is that of MacKinnon & White (1985).
+        The mean; its standard error, the larger of two: for a variance independent of the weights,
+        and HC2 for any values (MacKinnon & White, 1985); the standard deviation of the values; and
+        the relative change of the variance with the mean.
         """
         values = np.concatenate([self.values, self.by_query])
         share = self.weight / self.weight.sum()
@@ -19676,11 +19610,11 @@ class Sample:
             error = size * math.sqrt(max(spread / (self.effective - 1), hc2))
             square = (size * spread) ** 2
             slope = cubes / square if square else 0.0
-            moments.append(Moments(average, error, size * math.sqrt(spread), slope))
+            moments.append((average, error, size * math.sqrt(spread), slope))
         return moments
 
 
-def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> Intervals:
+def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95) -> list[Interval]:
     """Return the intervals of the mean of every row, and then of the difference of every pair.
 
     The interval of a difference is Student's t, as in the paired t-test. For the interval of a
@@ -19692,13 +19626,12 @@ def intervals(sample: Sample, *, greatest: float = 1.0, confidence: float = 0.95
     fewer than two values there are no intervals: they are nan.
     """
     if len(sample.weight) < 2:
-        return Intervals._make(np.full((3, len(sample.values)), np.nan))
-    quantile = (1 + confidence) / 2
+        return [NO_INTERVAL] * len(sample.values)
     rows = []
     for estimate in estimates(sample, greatest):
-        low, high = estimate.ends(estimate.t(quantile))
-        rows.append((low, high, estimate.standard_error))
-    return Intervals._make(np.array(rows).T * sample.scale)
+        low, high = estimate.ends(estimate.t((1 + confidence) / 2))
+        rows.append(estimate.interval(low, high, sample.scale))
+    return rows
 
 
 class Estimate(NamedTuple):
@@ -19713,11 +19646,14 @@ class Estimate(NamedTuple):
     slope: float  # the relative change of the variance with the mean
     is_mean: bool  # the error of a difference does not depend on the true difference
 
-    def t(self, quantile: float) -> float:
-        """Return a quantile of Student's t; of equal values, of the normal distribution.
+    def interval(self, low: float, high: float, scale: float) -> Interval:
+        """Return the interval with these ends, all multiplied by the scale."""
+        error = self.standard_error * scale
+        return Interval(self.value * scale, low * scale, high * scale, error, self.freedom)
 
-        The interval of equal values is Wilson's.
-        """
+    def t(self, quantile: float) -> float:
+        """Return a quantile of Student's t; of equal values, of the normal distribution."""
+        # The interval of equal values is Wilson's.
         freedom = self.freedom if self.square else math.inf
         return float(scipy_special().stdtrit(freedom, quantile))
 
@@ -19845,10 +19781,8 @@ def _sign(alternative: str) -> int:
 
 
 def _exact_p(shares: Floats, two_sided: bool) -> float:
-    """Return the share of all permutations with a sum at least as extreme as the observed one.
-
-    Each permutation combines one of the first half of the queries with one of the second half.
-    """
+    """Return the share of all permutations with a sum at least as extreme as the observed one."""
+    # A permutation combines one of the first half of the queries with one of the second half.
     half = len(shares) // 2
     one = _signed_sums(shares[:half])
     other = _signed_sums(shares[half:])
@@ -19876,17 +19810,12 @@ def _signed_sums(shares: Floats) -> Floats:
 
 
 def _sampled_p(
-    sample: Sample,
-    one: NDArray[np.intp],
-    other: NDArray[np.intp],
-    margin: float,
-    two_sided: bool,
-    seed: int,
+    sample: Sample, one: Array, other: Array, margin: float, two_sided: bool, seed: int
 ) -> Floats:
     """Return the share of a random group of permutations with a sum at least as extreme.
 
     Each query gets a random word of SAMPLED bits. Each permutation of the group is also a word: it
-    exchanges the scores of those queries whose words have an odd number of bits in common with it.
+    exchanges the scores of the queries whose words have an odd number of bits in common with it.
     The sums of permutations that differ only in the last bits are computed together. The sum of a
     pair is the difference of the sums of its rows; all rows are relative to the first, so that two
     rows need one sum.
@@ -19932,7 +19861,7 @@ def _sampled_p(
     return as_far / 2.0**SAMPLED
 
 
-def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
+def _walsh_hadamard(cells: Array) -> Array:
     """Return all signed sums of cells, in any order.
 
     The sign of a cell in a sum depends on the bits that both have in common.
@@ -19947,10 +19876,8 @@ def _walsh_hadamard(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
-    """Return the p-value of the t-test of every row.
-
-    The same as `scipy.stats.ttest_1samp`, which warns if all values are the same.
-    """
+    """Return the p-value of the t-test of every row."""
+    # Not by `scipy.stats.ttest_1samp`, which warns if all values are the same.
     queries = shares.shape[1]
     # Near 1, so that no square underflows.
     shares = np.ldexp(shares, -np.frexp(np.abs(shares).max(axis=1, keepdims=True))[1])
@@ -19981,17 +19908,16 @@ def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
     return _sign(alternative) * difference + margin
 
 
-def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> Power:
-    """Return the difference that the queries detect, and the number of them that is needed.
+def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0) -> list[Power]:
+    """Return the power of the test of every difference.
 
-    This number is that of queries needed to detect the observed difference.
-    Both are for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
+    It is for a paired t-test at the 5% level with 80% power, from the noncentral t distribution.
     With unequal weights, the queries count as their effective number; fewer than two detect
     nothing.
     """
     two_sided = alternative == "two-sided"
     effective = sample.effective
-    figures = []
+    powers = []
     for mean, _, spread, _ in sample.moments[len(sample.values) :]:
         detectable = needed = math.nan
         # Nothing is known from differences that are all equal.
@@ -20004,9 +19930,8 @@ def power(sample: Sample, *, alternative: str = "two-sided", margin: float = 0.0
             detectable = t / math.sqrt(effective) * deviation * sample.scale
             queries = _queries_needed(distance / deviation, two_sided)
             needed = queries * len(sample.weight) / effective
-        figures.append((detectable, needed))
-    min_detectable, queries_needed = np.array(figures).reshape(-1, 2).T
-    return Power(min_detectable, np.ceil(queries_needed))
+        powers.append(Power(detectable, float(np.ceil(needed))))
+    return powers
 
 
 def _queries_needed(effect: float, two_sided: bool) -> float:
@@ -20066,7 +19991,7 @@ def scipy_special() -> Any:
 # ndcg/statistics/measured.py: Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 COUNTS = ("retrieved", "judged", "relevant")
-ORDERED = ("worst", "best", "random order")  # of documents; each has a column for every result
+ORDERED = ("worst", "best", "random order")  # of documents, with a column for every result
 # Up to this many documents, a search for ties, by sorting, takes less time than scoring them in the
 # worst and the best order.
 SORTED = 2_000
@@ -20074,8 +19999,8 @@ EXCLUDED = ("excluded retrieved", "excluded judged")  # numbers of documents, wi
 SHOWN = 50  # the most slices in tables and plots
 PIECE = 1 << 19  # documents described at a time: few enough that their memory is reused
 
-PerQuery = dict[str, NDArray[Any]]  # columns by name, with a row for every query
-BySystem = Mapping[str, PerQuery]
+PerQuery = dict[str, Array]  # columns by name, with a row for every query
+BySystem = dict[str, PerQuery]
 
 
 class Score(NamedTuple):
@@ -20143,38 +20068,6 @@ def range_text(counts: Collection[int]) -> str:
     return f"{count_text(least)} to {count_text(most)}"
 
 
-def mean_cells(
-    rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
-) -> list[list[list[str]]]:
-    """Return the cells of means and their intervals: first the headings, then a list for every row.
-
-    Before each mean is the number of its queries; if all measures of a row have the same number,
-    only before the first.
-    """
-    cells = [[["queries", measure, level] for measure in rows[0][0]]]
-    differ = False
-    for scores, queries in rows:
-        row = []
-        for score in scores.values():
-            texts = score.cells(level, places, queries=queries)
-            row.append([texts["queries"], texts["mean"], texts[level]])
-        cells.append(row)
-        differ = differ or len({score.queries for score in scores.values()}) > 1
-    if not differ:
-        for row in cells:
-            for texts_of_mean in row[1:]:
-                del texts_of_mean[0]
-    return cells
-
-
-def mean_table(
-    names: Sequence[Sequence[str]], rows: Sequence[tuple[Scores, int]], level: str, places: int = 4
-) -> Table:
-    """Return a table of means and their intervals: names, and then the cells of `mean_cells`."""
-    cells = mean_cells(rows, level, places)
-    return [[*name, *chain.from_iterable(row)] for name, row in zip(names, cells, strict=True)]
-
-
 class Slice(NamedTuple):
     """The scores of the queries with the same value of `by`.
 
@@ -20186,6 +20079,33 @@ class Slice(NamedTuple):
 
     queries: int
     scores: Scores
+
+
+def mean_table(
+    headings: Sequence[str],
+    rows: Sequence[tuple[Sequence[str], Slice]],
+    level: str,
+    places: int = 4,
+) -> Table:
+    """Return a table of means and their intervals; a row begins with its names.
+
+    The number of queries comes before every mean, or, if it never differs within a row, only before
+    the first.
+    """
+    table = [list(headings)]
+    differ = False
+    for names, part in rows:
+        table.append(list(names))
+        differ = differ or len({score.queries for score in part.scores.values()}) > 1
+    for measure in rows[0][1].scores:
+        has_queries = differ or len(table[0]) == len(headings)
+        cells = [["queries", measure, level]]
+        for _, part in rows:
+            texts = part.scores[measure].cells(level, places, queries=part.queries)
+            cells.append([texts["queries"], texts["mean"], texts[level]])
+        for row, row_cells in zip(table, cells, strict=True):
+            row.extend(row_cells if has_queries else row_cells[1:])
+    return table
 
 
 class Resampling(NamedTuple):
@@ -20215,9 +20135,7 @@ class Resampling(NamedTuple):
         return f"{self.level}s: Wilson-type t for means, Student's t for differences"
 
 
-def query_columns(
-    inputs: Inputs, options: Options, notify: Notify = warn_of_predictions
-) -> PerQuery:
+def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the
@@ -20271,7 +20189,7 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
 
 
 def _unjudged(options: Options, part: Rankings) -> Floats:
-    """Return the unjudged documents within each cutoff, of shape ``(cutoffs, queries)``."""
+    """Return the unjudged documents within every cutoff, of shape ``(cutoffs, queries)``."""
     if part.judged is None:
         return np.zeros((len(options.cutoffs), part.queries))
     # Computed as the CG with gain 1 for unjudged documents and 0 for the others.
@@ -20281,6 +20199,13 @@ def _unjudged(options: Options, part: Rankings) -> Floats:
     ties = {"best": "worst", "worst": "best"}.get(ties, ties)
     scoring = {**options.scoring, "measures": ("CG",), "gain": "linear", "ties": ties}
     return np.asarray(measure_queries(**arrays, **scoring)["CG"])
+
+
+def query_slices(by: Any, columns: PerQuery) -> Slices | None:
+    """Return the slices of queries, if there are any."""
+    if by is None:
+        return None
+    return slices_of(by, columns.get("query"), len(columns["ideal"]))
 
 
 def leave_out_alike(columns: BySystem, options: Options) -> None:
@@ -20305,7 +20230,7 @@ def leave_out_alike(columns: BySystem, options: Options) -> None:
 
 
 def columns_of_values(name: str) -> list[str]:
-    """Return the columns of a result: its values as they are, and in each of the `ORDERED` ways."""
+    """Return the columns of a result: its values as they are, and in all the `ORDERED` ways."""
     return [name, *(f"{order} {name}" for order in ORDERED)]
 
 
@@ -20323,11 +20248,11 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
-    """Return how many rows have each value of a column."""
+    """Return the values of a column, and how many rows have them."""
     return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
 
 
-def _saved_ids(ids: NDArray[Any]) -> pa.Array:
+def _saved_ids(ids: Array) -> pa.Array:
     """Return ids as integers of 64 bits if all are, else as text with invalid Unicode escaped."""
     values = ids.tolist()
     kinds = set(map(type, values))
@@ -20344,8 +20269,8 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     """Return the figures of queries that the scores of a system are made of.
 
     Those of a result have shape ``(10, queries)``. The first row is the value. The others are to be
-    summed, and 0 for a query that is not in the mean: the value and those in the worst, the best
-    and a random order, times the weight; whether the value depends on the order of ties; the
+    summed, and 0 for a query that is not in the mean: the values as they are, in the worst, the
+    best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
     figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
@@ -20369,14 +20294,11 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
 
 
 def score_system(figures: PerQuery, samples: Mapping[str, Sample], confidence: float) -> Scores:
-    """Return the scores of a system by name, from its figures and `samples_of` them.
-
-    A score is nan if no query has a value.
-    """
+    """Return the scores of a system by name, nan if no query has a value."""
     scores = {}
     for name, sample in samples.items():
-        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        (scores[name],) = make_scores(name, figures[name][np.newaxis], ends)
+        (interval,) = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        scores[name] = make_score(name, figures[name], interval)
     return scores
 
 
@@ -20385,48 +20307,37 @@ def samples_of(figures: PerQuery, names: Sequence[str]) -> dict[str, Sample]:
     return {name: Sample.of(figures[name][:1], figures.get("weight")) for name in names}
 
 
-def make_scores(name: str, figures: Floats, ends: Intervals) -> list[Score]:
-    """Return the score of every system in one result, from its figures.
-
-    The first intervals are those of the means; those of differences follow.
-    """
-    has_value = ~np.isnan(figures[0, 0])
+def make_score(name: str, figures: Floats, interval: Interval) -> Score:
+    """Return the score of a system in one result, from its figures and its interval."""
+    has_value = ~np.isnan(figures[0])
     if not has_value.all():
         # So they are summed as by `compute`.
-        figures = np.compress(has_value, figures, axis=2)
+        figures = np.compress(has_value, figures, axis=1)
     with np.errstate(over="ignore"):
-        sums = figures[:, 1:].sum(axis=2)
-    scores = []
-    for system, totals in enumerate(sums.tolist()):
-        *means, tied, ranked, unjudged, queries, weight = totals
-        for order, total in enumerate(means):
-            values = figures[system, 1 + order]
-            if not math.isfinite(total) and not np.isnan(values).all():
-                mean(name, values)  # raises the error
-            means[order] = total / weight if queries else math.nan
-        value, worst, best, random_order = means
-        low, high, error = (float(column[system]) for column in ends)
-        if math.isnan(low):
-            # The same object: then scores without an interval are equal.
-            low = high = error = math.nan
-        score = Score(
-            value=value,
-            low=min(low, value),
-            high=max(high, value),
-            standard_error=error,
-            worst=worst,
-            best=best,
-            tied=int(tied),
-            ranked=int(ranked),
-            unjudged=unjudged,
-            random_order=random_order,
-            queries=int(queries),
-        )
-        scores.append(score)
-    return scores
+        sums = figures[1:].sum(axis=1).tolist()
+    *means, tied, ranked, unjudged, queries, weight = sums
+    for row, total in enumerate(means):
+        values = figures[1 + row]
+        if not math.isfinite(total) and not np.isnan(values).all():
+            mean(name, values)  # raises the error
+        means[row] = total / weight if queries else math.nan
+    value, worst, best, random_order = means
+    return Score(
+        value=value,
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
+        worst=worst,
+        best=best,
+        tied=int(tied),
+        ranked=int(ranked),
+        unjudged=unjudged,
+        random_order=random_order,
+        queries=int(queries),
+    )
 
 
-def affected_by_ties(worst: Floats, best: Floats) -> NDArray[np.bool_]:
+def affected_by_ties(worst: Floats, best: Floats) -> Mask:
     """Return for every query whether its value depends on the order of ties."""
     return differences(best, worst) > 0
 
@@ -20448,47 +20359,31 @@ def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
         start = end
 
 
-# ndcg/statistics/stratified.py: The mean of independent means, such as those of slices, and its interval.
-
-class Combined(NamedTuple):
-    """The mean of independent means with its interval.
-
-    Attributes:
-        value: the mean, in which all means count the same.
-        low: the lower end of its interval.
-        high: the upper end.
-        standard_error: its standard error; the variances of independent means add.
-        freedom: its degrees of freedom (Satterthwaite, 1946; Welch, 1947).
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    freedom: float
-
+# ndcg/statistics/independent.py: The mean of independent means, such as of slices, and the difference of two, with intervals.
 
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
-) -> list[Combined]:
+) -> list[Interval]:
     """Return the mean of every row over independent samples, and then of every difference.
 
     Each sample counts the same. All samples have the same rows and pairs, and at least two queries.
-    The ends of the interval are the means of the ends of the samples' own intervals, which are
+    The variances of independent means add; for the degrees of freedom see Satterthwaite (1946) and
+    Welch (1947).
+    The ends of the interval are the means of the ends of the samples' intervals, which are
     `intervals` with a smaller t: as far from the mean of all as t of the combined degrees of
     freedom times the combined error (Yan & Su, Statistics in Biopharmaceutical Research 2010, for
-    proportions). So the interval of one sample is its own, and no end is beyond a bound.
+    proportions). So one sample has the interval that it has alone, and no end is beyond a bound.
     """
     rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
     # Relative to the largest, so that no sum overflows.
     unit = max(sample.scale for sample in samples)
     scales = [sample.scale / unit for sample in samples]
-    return [_statistics_stratified_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
+    return [_statistics_independent_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
 
 
-def _statistics_stratified_combined(
+def _statistics_independent_combined(
     row: Sequence[Estimate], scales: Sequence[float], unit: float, quantile: float
-) -> Combined:
+) -> Interval:
     errors = []
     for estimate, scale in zip(row, scales, strict=True):
         errors.append(math.sqrt(estimate.square) * scale)
@@ -20500,14 +20395,14 @@ def _statistics_stratified_combined(
         freedom = 1 / sum(inverse)
         t = float(scipy_special().stdtrit(freedom, quantile))
     else:
-        # All values of a sample are equal, apart from those that underflow beside another sample:
+        # All values of a sample are equal, but for some that underflow beside another sample:
         # its interval is as long as its queries are few.
         freedom = sum(estimate.freedom for estimate in row)
         t = min(estimate.t(quantile) for estimate in row)
         errors = [1 / math.sqrt(estimate.effective) for estimate in row]
         total = math.hypot(*errors)
     t *= total / sum(errors)
-    figures = []
+    scaled = []
     for estimate, error, scale in zip(row, errors, scales, strict=True):
         if error > 0:
             low, high = estimate.ends(t)
@@ -20516,18 +20411,57 @@ def _statistics_stratified_combined(
         else:
             # Of differences, as in Student's t: equal ones have no error if others do.
             low = high = estimate.value
-        figures.append(
-            (estimate.value * scale, low * scale, high * scale, estimate.standard_error * scale)
-        )
-    *columns, standard_errors = zip(*figures, strict=True)
+        scaled.append(estimate.interval(low, high, scale))
+    *columns, standard_errors, _ = zip(*scaled, strict=True)
     value, low, high = (sum(column) / len(row) * unit for column in columns)
-    return Combined(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
+    return Interval(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
+
+
+def welch(
+    samples: Sequence[Floats],
+    intervals: Sequence[tuple[float, float]],
+    *,
+    confidence: float = 0.95,
+    alternative: str = "two-sided",
+    margin: float = 0.0,
+) -> tuple[Interval, float, float]:
+    """Return the difference of two means, the p-value of Welch's test, and its minimum detectable.
+
+    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
+    sample has any variance. Then p is that of the permutation test, and the interval follows from
+    the means' intervals (Newcombe, Statistics in Medicine 1998). A sample has at least two values.
+    """
+    two_sided = alternative == "two-sided"
+    size = power_of_two(max(np.abs(sample).max() for sample in samples))
+    one, other = (sample / size for sample in samples)
+    mean, mean_other = float(one.mean()), float(other.mean())
+    variance = float(one.var(ddof=1)) / len(one)
+    variance_other = float(other.var(ddof=1)) / len(other)
+    difference = mean - mean_other
+    error = math.sqrt(variance + variance_other)
+    beyond = distance_beyond(difference, alternative, margin / size)
+    if error <= ROUNDING * max(abs(mean), abs(mean_other)):
+        (low, high), (low_other, high_other) = intervals
+        below = math.hypot(mean - low / size, high_other / size - mean_other)
+        above = math.hypot(high / size - mean, mean_other - low_other / size)
+        freedom = min(len(one), len(other)) - 1.0
+        detected = math.nan
+        # No other division of all queries into two samples gives such a difference.
+        least = (1 + two_sided) / math.comb(len(one) + len(other), len(one))
+        p = max(t_test(beyond, 0.0, freedom, two_sided), min(1.0, least))
+    else:
+        squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
+        freedom = error**4 / squares
+        t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
+        below = above = t * error
+        p = t_test(beyond, error, freedom, two_sided)
+        detected = detectable_t(freedom + 1, two_sided) * error
+    low, high = difference - below, difference + above
+    interval = Interval(difference * size, low * size, high * size, error * size, freedom)
+    return interval, p, detected * size
 
 
 # ndcg/statistics/slice_means.py: The mean of the means of slices: all slices count the same, however many queries they have.
-
-SliceRow = tuple[str, Scores, int]  # the name, scores and number of queries
-
 
 def mean_of_slices(
     samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
@@ -20548,66 +20482,53 @@ def mean_of_slices(
             if score.queries:
                 scores.append(score)
                 slice_samples.append(samples[value][name])
-        combined = None
+        interval = NO_INTERVAL
         if scores and min(score.queries for score in scores) > 1:
             greatest = greatest_value(name)
-            (combined,) = combine(slice_samples, greatest=greatest, confidence=confidence)
-        means[name] = mean_of_scores(name, scores, combined)
+            (interval,) = combine(slice_samples, greatest=greatest, confidence=confidence)
+        means[name] = mean_of_scores(name, scores, interval)
     return means
 
 
-def mean_of_scores(name: str, scores: Sequence[Score], combined: Combined | None) -> Score:
-    """Return the mean of scores, each of which counts the same.
-
-    `combined` has its interval; None if there is none.
-    """
-    value = low = high = error = math.nan
+def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
+    """Return the mean of scores, all of which count the same, with its interval."""
+    value = worst = best = random_order = math.nan
     if scores:
         value = mean(name, np.array([score.value for score in scores]))
-    if combined is not None:
-        # The value is summed otherwise than the ends, which may differ from it by rounding.
-        low = min(combined.low, value)
-        high = max(combined.high, value)
-        error = combined.standard_error
+        orders = [(score.worst, score.best, score.random_order) for score in scores]
+        worst, best, random_order = np.mean(orders, axis=0).tolist()
     return Score(
         value=value,
-        low=low,
-        high=high,
-        standard_error=error,
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
+        worst=worst,
+        best=best,
+        tied=sum(score.tied for score in scores),
+        ranked=sum(score.ranked for score in scores),
+        unjudged=math.fsum(score.unjudged for score in scores),
+        random_order=random_order,
         queries=sum(score.queries for score in scores),
-        **figures_of_documents(scores),
     )
 
 
-def figures_of_documents(scores: Sequence[Score]) -> dict[str, Any]:
-    """Return the figures of a mean of scores that depend on documents, as in a `Score`."""
-    worst = best = random_order = math.nan
-    if scores:
-        orders = [(score.worst, score.best, score.random_order) for score in scores]
-        worst, best, random_order = np.mean(orders, axis=0).tolist()
-    return {
-        "worst": worst,
-        "best": best,
-        "random_order": random_order,
-        "tied": sum(score.tied for score in scores),
-        "ranked": sum(score.ranked for score in scores),
-        "unjudged": math.fsum(score.unjudged for score in scores),
-    }
-
-
 def slice_rows(
-    slices: Mapping[Value, Slice], means: Scores, most: int | None = None
-) -> list[SliceRow]:
-    """Return the name, scores and number of queries of every slice, and then of their mean.
-
-    There are at most so many slices before the mean.
-    """
-    rows = []
-    for value, part in islice(slices.items(), most):
-        rows.append((slice_name(value), part.scores, part.queries))
-    if means:
-        rows.append((MEAN_OF_SLICES, means, queries_in_slices(slices)))
+    slices: Mapping[Value, Any], mean: Any, most: int | None = None
+) -> list[tuple[str, Any]]:
+    """Return the slices by their names, at most so many, and then their mean, if there is one."""
+    rows = [(slice_name(value), part) for value, part in islice(slices.items(), most)]
+    if mean is not None:
+        rows.append((MEAN_OF_SLICES, mean))
     return rows
+
+
+def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice]]:
+    """Return the slices of a report by their names, at most so many, and then their mean."""
+    mean = None
+    if report.mean_of_slices:
+        mean = Slice(queries_in_slices(report.slices), report.mean_of_slices)
+    return slice_rows(report.slices, mean, most)
 
 
 def slices_in_mean(slices: Mapping[Value, Any]) -> int:
@@ -20625,7 +20546,7 @@ def queries_in_slices(slices: Mapping[Value, Any]) -> int:
 def flat_scores(report: Any) -> dict[str, float]:
     """Return scores and the ends of their intervals under names that all differ."""
     flat: dict[str, float] = {}
-    for part, _, scores in parts_of(report):
+    for part, (_, scores) in named_parts(report):
         for name, score in scores.items():
             key = name
             if part == MEAN_OF_SLICES:
@@ -20643,15 +20564,13 @@ def flat_scores(report: Any) -> dict[str, float]:
     return {key: value for key, value in flat.items() if not math.isnan(value)}
 
 
-def parts_of(report: Any) -> Iterator[tuple[str, int, Scores]]:
-    """Yield the scores of all queries, of every slice by its name, and of the mean of slices.
-
-    Before the scores is the number of queries.
-    """
-    yield "", report.counts["queries"], report.scores
-    for title, scores, queries in slice_rows(report.slices, report.mean_of_slices):
-        part = title if title == MEAN_OF_SLICES else f"slice={title}"
-        yield part, queries, scores
+def named_parts(report: Any) -> list[tuple[str, Slice]]:
+    """Return the scores of all queries, of every slice by its name, and of the mean of slices."""
+    parts = [("", Slice(report.counts["queries"], report.scores))]
+    for title, part in report_slices(report):
+        name = title if title == MEAN_OF_SLICES else f"slice={title}"
+        parts.append((name, part))
+    return parts
 
 
 def model_index(
@@ -20670,7 +20589,7 @@ def model_index(
     # The user's fields come last, so that they may replace the others.
     fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
     results = []
-    for part, queries, scores in parts_of(report):
+    for part, (queries, scores) in named_parts(report):
         for name, score in scores.items():
             if math.isnan(score.value):
                 continue
@@ -20743,7 +20662,7 @@ class Testing(NamedTuple):
             worse ("less").
         margin: the amount, in units of the measure, by which the first may still be worse
             ("greater") or better ("less").
-        corrected_over: the p-values that Holm's correction covers: those of a "measure", or "all".
+        corrected_over: the p-values that Holm's correction covers: of a "measure", or "all".
         paired: whether all systems have the same queries; else their queries are independent
             samples.
     """
@@ -20803,9 +20722,9 @@ class Testing(NamedTuple):
         ]
 
     def _intervals(
-        self, pairs: Sequence["Pair"], significant: NDArray[np.bool_], confidence: float
+        self, pairs: Sequence["Pair"], significant: Mask, confidence: float
     ) -> tuple[Floats, Floats]:
-        """Return the ends of Student's t intervals at the level at which Holm compares each p.
+        """Return the ends of Student's t intervals at the level at which Holm compares p.
 
         Holm compares the smallest of m p-values with 0.05 / m, the next with 0.05 / (m - 1), and so
         on, up to the first that is not lower; the remaining pairs get the level of that one. Where
@@ -20899,13 +20818,13 @@ class Pair(NamedTuple):
             for "less", below 0 or the margin.
         high_holm: the upper end.
         standard_error: the standard error of the difference.
-        degrees_of_freedom: those of Student's t in the intervals and the t-test.
+        degrees_of_freedom: the parameter of Student's t in the intervals and the t-test.
         p: the p-value of the randomization test, for the hypothesis of the comparison's `testing`;
             of Welch's t-test if queries are not paired.
         p_holm: the same, with Holm's correction for all pairs of this measure, or of all measures.
         p_t: the p-value of the paired t-test, or of Welch's.
         p_t_holm: the same, corrected.
-        wins: the number of queries on which ``system`` scores higher, without those of weight 0;
+        wins: the number of queries on which ``system`` scores higher, without queries of weight 0;
             like the next two, None if queries are not paired.
         ties: the number on which both score the same, up to rounding.
         losses: the number on which ``system`` scores lower.
@@ -20997,7 +20916,7 @@ class Pair(NamedTuple):
 
 
 def opponents(systems: Iterable[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return each pair of systems, or each system with the baseline."""
+    """Return every pair of systems, or every system with the baseline."""
     if baseline is None:
         return list(combinations(systems, 2))
     return [(system, baseline) for system in systems if system != baseline]
@@ -21027,18 +20946,12 @@ def system_names(
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
 NAMED = 5  # pairs or slices in a sentence
-# Why a query is excluded, as a sentence says it of one query and of several.
+# Why a query is excluded from a mean.
 LEFT_OUT = {
-    "missing": (
-        "judged queries is missing from the run and",
-        "judged queries are missing from the run and",
-    ),
-    "nothing relevant": (
-        "queries has no relevant documents and is",
-        "queries have no relevant documents and are",
-    ),
-    "ideal 0": ("queries has an ideal DCG of 0 and is", "queries have an ideal DCG of 0 and are"),
-    "weight 0": ("queries has a weight of 0 and is", "queries have a weight of 0 and are"),
+    "missing": "judged queries {are} missing from the run and",
+    "nothing relevant": "queries {have} no relevant documents and {are}",
+    "ideal 0": "queries {have} an ideal DCG of 0 and {are}",
+    "weight 0": "queries {have} a weight of 0 and {are}",
 }
 
 
@@ -21048,23 +20961,23 @@ def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str
     `unmatched` is the warning that no document was both retrieved and judged, or that most queries
     are missing; empty if there was none.
     """
-    notes = [
-        *left_out_notes(columns, options),
-        *missing_notes(columns, options),
-        *exclusion_notes(columns, options),
-        *unmatched_notes(columns, unmatched),
-        *cutoff_notes(columns, options),
-        *few_queries_notes(columns, options),
-        *chance_notes(scores, columns),
-    ]
+    notes = chain(
+        left_out_notes(columns, options),
+        missing_notes(columns, options),
+        exclusion_notes(columns, options),
+        unmatched_notes(columns, unmatched),
+        cutoff_notes(columns, options),
+        few_queries_notes(columns, options),
+        chance_notes(scores, columns),
+    )
     return list(dict.fromkeys(notes))  # the warning of missing queries is a note too
 
 
 def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the notes of several systems: what all share once, then the others with a name."""
     first, *others = by_system.values()
-    shared = [note for note in first if all(note in other for other in others)]
-    notes = list(shared)
+    shared = set(first).intersection(*others)
+    notes = [note for note in first if note in shared]
     for name, system_notes in by_system.items():
         for note in system_notes:
             if note not in shared:
@@ -21072,13 +20985,17 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     return notes
 
 
-def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return notes on cutoffs without effect, and on only relevant documents."""
+def _verbs(count: int) -> tuple[str, str]:
+    """Return "have" and "are" for a sentence on so many queries, or "has" and "is" for one."""
+    return ("has", "is") if count == 1 else ("have", "are")
+
+
+def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield notes on cutoffs without effect, and on only relevant documents."""
     longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
-    sentences = []
     for k in options.cutoffs:
         if k is not None and k > longest:
-            sentences.append(
+            yield (
                 f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
                 "judged documents."
             )
@@ -21086,36 +21003,36 @@ def cutoff_notes(columns: PerQuery, options: Options) -> list[str]:
     count = np.count_nonzero(columns["all relevant"])
     if 10 * count >= queries:
         # Fewer hardly raise the mean.
-        sentences.append(
+        yield (
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
             "them scores high."
         )
-    return sentences
 
 
-def few_queries_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return a sentence on the number of queries, if it is small."""
+def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
     fewest = min(counted_weights, key=effective_queries)
     effective = effective_queries(fewest)
-    if effective >= FEW:
-        return []
     queries = np.count_nonzero(fewest)
+    if effective >= FEW:
+        return
     if queries == 1:
-        return ["A single query says nothing about others: its score has no interval."]
+        yield "A single query says nothing about others: its score has no interval."
+        return
     number = f"{queries:,}"
     if effective <= 0.999 * queries:
         # Apart from rounding, weights differ.
         number += f", which count as {effective:.1f} by their weights"
-    return [
+    yield (
         f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
         "their levels say."
-    ]
+    )
 
 
-def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on the queries that are excluded from all means or from some, and why."""
+def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on the queries that are excluded from all means or from some, and why."""
     has_no_relevant = columns["ideal"] <= 0
     is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
@@ -21123,7 +21040,6 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
         "nothing relevant": has_no_relevant & ~is_skipped,
         "ideal 0": ~has_no_relevant & ~is_skipped,
     }
-    sentences = []
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
         measures: dict[bytes, list[str]] = {}
@@ -21132,99 +21048,88 @@ def left_out_notes(columns: PerQuery, options: Options) -> list[str]:
             measures.setdefault(excluded.tobytes(), []).append(name)
         for mask, names in measures.items():
             measure = _some_names(names, options.names)
-            sentences += _left_out_notes(reason, np.frombuffer(mask, bool), measure)
+            yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
-        sentences += _left_out_notes("weight 0", columns["weight"] == 0)
-    return sentences
+        yield from _left_out_notes("weight 0", columns["weight"] == 0)
 
 
-def _left_out_notes(reason: str, excluded: NDArray[np.bool_], measure: str = "") -> list[str]:
-    count = np.count_nonzero(excluded)
-    if count == 0:
-        return []
-    one, several = LEFT_OUT[reason]
-    why = one if count == 1 else several
-    return [f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."]
+def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[str]:
+    count = int(np.count_nonzero(excluded))
+    if count:
+        have, are = _verbs(count)
+        why = LEFT_OUT[reason].format(have=have, are=are)
+        yield f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."
 
 
-def missing_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on missing queries that count in the mean, and on those with few documents.
-
-    A short list with all judged documents, as of a reranker, is as long as it can usefully be.
-    """
-    sentences: list[str] = []
+def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on missing queries that count in the mean, and on ones with few documents."""
     missing = int(np.count_nonzero(columns["missing"]))
     if missing and options.missing != "skip":
-        sentences.append(Message(f"{sentence_on_missing(missing, len(columns['ideal']))}."))
+        yield Message(f"{sentence_on_missing(missing, len(columns['ideal']))}.")
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
+    # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
     few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
-    if not few:
-        return sentences
     other = "other " if missing else ""
     fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        return [*sentences, f"1 {other}query has {fewer} and lacks judged ones."]
-    return [*sentences, f"{few:,} {other}queries have {fewer} and lack judged ones."]
+        yield f"1 {other}query has {fewer} and lacks judged ones."
+    elif few > 1:
+        yield f"{few:,} {other}queries have {fewer} and lack judged ones."
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str) -> list[str]:
-    """Return a sentence if no document was both retrieved and judged.
-
-    `unmatched` says so with ids from both inputs, if these are known.
-    """
+def unmatched_notes(columns: PerQuery, unmatched: str) -> Iterator[str]:
+    """Yield a sentence if no document was both retrieved and judged; the warning names ids."""
     if unmatched:
-        return [Message(f"{unmatched[0].upper()}{unmatched[1:]}.")]
-    if not columns["retrieved"].any() or not columns["judged"].any():
-        return []
-    if columns["retrieved and judged"].any():
-        return []
-    return [
-        Message(
+        yield Message(f"{unmatched[0].upper()}{unmatched[1:]}.")
+    elif (
+        columns["retrieved"].any()
+        and columns["judged"].any()
+        and not columns["retrieved and judged"].any()
+    ):
+        yield Message(
             f"No document was both retrieved and judged: do {mark('predictions')} and "
             f"{mark('references')} use the same document ids?"
         )
-    ]
 
 
-def exclusion_notes(columns: PerQuery, options: Options) -> list[str]:
-    """Return sentences on excluded documents, and on queries that they leave nothing relevant."""
+def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
+    """Yield sentences on excluded documents, and on queries that they leave nothing relevant."""
     if EXCLUDED[0] not in columns:
-        return []
+        return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
     from_run = options.exclude_from == "run"
     if not retrieved and (from_run or not judged):
         where = "retrieved" if from_run else "retrieved or judged"
-        return [
-            Message(
-                f"No document was excluded: {mark('exclude')} has none that is {where}; are its "
-                "ids the ids of queries and documents?"
-            )
-        ]
+        yield Message(
+            f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
+            "the ids of queries and documents?"
+        )
+        return
     if from_run:
-        return [
+        yield (
             f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
             f"{judged:,}."
-        ]
-    sentences = [f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."]
+        )
+        return
+    yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
     emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
     count = 0
     for name, measure, _ in options.results:
         if measure == "nDCG":
             count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
     if count == 0:
-        return sentences
+        return
     value = options.scoring["zero_division"]
     counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-    have, are = ("has", "is") if count == 1 else ("have", "are")
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
     skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    return [*sentences, Message(f"{left} {counted}; {skip}.")]
+    have, are = _verbs(count)
+    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
+    yield Message(f"{left} {counted}; {skip}.")
 
 
-def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
-    """Return a sentence on each score that may be no better than a random order, or is worse."""
-    sentences = []
+def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
+    """Yield a sentence on every score that may be no better than a random order, or is worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
         if not (np.abs(by_order) > 0).any():
@@ -21232,46 +21137,41 @@ def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
         if score.low <= score.random_order <= score.high:
-            sentences.append(f"{name} may be no better than a random order: {expected}.")
+            yield f"{name} may be no better than a random order: {expected}."
         elif score.random_order > score.high:
-            sentences.append(
-                f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
-            )
-    return sentences
+            yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> list[str]:
-    """Return sentences on slices without an interval, and on what their mean lacks for it."""
+def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
+    """Yield sentences on slices with few values, and on what their mean lacks for it."""
+    yield from small_slices(slices)
     without = 0
     for part in slices.values():
-        if any(math.isnan(score.low) for score in part.scores.values()):
-            without += 1
-    if not without:
-        return []
-    sentences = [
-        f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of their "
-        "queries have a value."
-    ]
+        without += any(math.isnan(score.low) for score in part.scores.values())
+    if without:
+        yield (
+            f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
+            "their queries have a value."
+        )
     named = [part for value, part in slices.items() if value is not None]
     measures_by_count: dict[int, list[str]] = {}
     without_interval = []
     for name, score in means.items():
         counted = sum(part.scores[name].queries > 0 for part in named)
-        measures_by_count.setdefault(counted, []).append(name)
+        if counted < len(named):
+            measures_by_count.setdefault(counted, []).append(name)
         if score.queries and math.isnan(score.low):
             without_interval.append(name)
-    measures_by_count.pop(len(named), None)
     for counted, names in measures_by_count.items():
-        sentences.append(
+        yield (
             f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
             f"{len(named):,} slices; the others have no value."
         )
     if without_interval:
-        sentences.append(
+        yield (
             f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
             "of the slices has none."
         )
-    return sentences
 
 
 def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
@@ -21281,22 +21181,20 @@ def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     return f" of {', '.join(names)}"
 
 
-def small_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices with few queries, if there are any."""
+def small_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
+    """Yield a sentence on the slices with few queries, if there are any."""
     few = sum(part.queries < FEW for part in slices.values())
-    if not few:
-        return []
-    return [
-        f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss the "
-        "true value more often than they say."
-    ]
+    if few:
+        yield (
+            f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss "
+            "the true value more often than they say."
+        )
 
 
-def first_slices(slices: Mapping[Value, Any]) -> list[str]:
-    """Return a sentence on the slices that tables omit, if there are any."""
-    if len(slices) <= SHOWN:
-        return []
-    return [f"The first {SHOWN} of {len(slices):,} slices are shown."]
+def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
+    """Yield a sentence on the slices that tables omit, if there are any."""
+    if len(slices) > SHOWN:
+        yield f"The first {SHOWN} of {len(slices):,} slices are shown."
 
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
@@ -21324,18 +21222,17 @@ def differing_text(least: int, most: int | None = None) -> str:
     return f"{least:,} queries that differ"
 
 
-def equal_notes(pairs: Sequence[Pair]) -> list[str]:
-    """Return a sentence on the pairs with the same values of every measure, if there are any."""
+def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}
     for pair in pairs:
         differing[pair.title] = differing.get(pair.title, 0) + pair.differing
     equal = [title for title, queries in differing.items() if queries == 0]
-    if not equal:
-        return []
-    return [
-        f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
-        "same run?"
-    ]
+    if equal:
+        yield (
+            f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+            "same run?"
+        )
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -21345,30 +21242,28 @@ def _first_names(names: Sequence[str]) -> str:
     return text
 
 
-def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return notes on pairs that cannot be significant, or perhaps are not, and on their power."""
-    sentences = _beyond_notes(pairs, testing, baseline)
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+    """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
+    yield from _beyond_notes(pairs, testing, baseline)
     too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
-        sentences.append(
+        yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
     near = 0
     for pair in pairs:
         # The error of p, times p_holm / p, is that of p_holm.
-        if abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm:
-            near += 1
+        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if near:
-        sentences.append(
+        yield (
             f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
             f"{SIGNIFICANT}: all permutations might put them on the other side."
         )
-    return sentences
 
 
-def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> list[str]:
-    """Return a sentence on the pairs that cannot be significant, if there are any."""
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+    """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
     least = 1.0
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
@@ -21376,7 +21271,7 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
             beyond.append(pair)
             least = min(least, p)
     if not beyond:
-        return []
+        return
     tests = len(testing.families(pairs)[0])  # which are corrected together
     needed = []
     reason = "this number of permutations"
@@ -21389,45 +21284,42 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None)
     p_name = "p"
     if tests > 1:
         p_name = f"p corrected for {tests:,}"
-        # Against a baseline, each of n systems is in one pair; without one, in n - 1.
+        # Against a baseline, a system is in one pair; without one, in a pair with every other.
         needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
-    return [
+    yield (
         f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
         f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
-    ]
+    )
 
 
 def notes_on_slices(
     pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
-) -> list[str]:
-    """Return notes on the correction of p-values in slices, and on slices that are not compared."""
-    sentences = []
+) -> Iterator[str]:
+    """Yield notes on the correction of p-values in slices, and on slices that are not compared."""
     if compared:
         together = len(testing.families(pairs)[0])
-        sentences.append(
+        yield (
             f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
             f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
         )
     left_out = [value for value in slices if value not in compared]
-    if not left_out:
-        return sentences
-    names = _first_names(list(map(slice_name, left_out)))
-    sentences.append(
-        f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two of "
-        f"their queries have a value: {names}."
-    )
-    if left_out != [None]:
-        # None is no slice, and not in their mean.
-        sentences.append(
-            "The mean of slices is not compared either, since one of the slices is not."
+    if left_out:
+        names = _first_names(list(map(slice_name, left_out)))
+        yield (
+            f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
+            f"of their queries have a value: {names}."
         )
-    return sentences
+    # None is no slice, and not in their mean.
+    if left_out not in ([], [None]):
+        yield "The mean of slices is not compared either, since one of the slices is not."
 
 
 # ndcg/statistics/saved.py: Read results that were saved as JSON.
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+# The errors that reading values raises which `to_dict` did not return.
+WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 
 
@@ -21435,25 +21327,54 @@ class OldResultError(ValueError):
     """A result that a version saved which this one does not read."""
 
 
-@contextmanager
-def as_saved(kind: str) -> Iterator[None]:
-    """Raise a ValueError, never another error, for values that `to_dict` did not return."""
-    try:
-        yield
-    except OldResultError:
-        raise
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        ValueError,
-        OverflowError,
-        pa.ArrowException,
-    ) as error:
-        raise ValueError(
-            f"values must be the result of {kind}.to_dict(), whole and unchanged "
-            f"({type(error).__name__}: {error})"
-        ) from error
+class Evaluation(Readable):
+    """A report or a comparison: it is shown as tables and saved as JSON."""
+
+    queries: pa.Table
+    slices: dict[Value, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report or comparison as a dict of JSON types."""
+        slices = [{"slice": value, **part._asdict()} for value, part in self.slices.items()]
+        saved = without_nan({**vars(self), "queries": None, "slices": slices})
+        # The values of the queries are of JSON types already.
+        return {**saved, "queries": self.queries.to_pydict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the report or comparison that `to_dict` was called on.
+
+        What later versions saved is read. Means, intervals, pairs and slices that 2.x saved are
+        computed again from the values of the queries, except for the figures of a comparison's
+        scores that depend on documents.
+
+        Raises:
+            ValueError: an entry is missing, or has another type or range, or rows of queries are
+                missing; names the entry.
+        """
+        try:
+            signature = values["signature"]
+            options = saved_options(signature)
+            queries = table_from_lists(values["queries"])
+            resampling = saved_resampling(values["resampling"])
+            notes = saved_notes(values["notes"])
+            shared = {"signature": signature, "queries": queries, "notes": notes}
+            results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
+            return cls(**shared, **results)
+        except OldResultError:
+            raise
+        except WRONG_VALUES as error:
+            raise ValueError(
+                f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
+                f"({type(error).__name__}: {error})"
+            ) from error
+
+    @classmethod
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
+        """Return the other fields of a saved result, checked against the values of the queries."""
+        raise NotImplementedError
 
 
 def table_from_lists(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
@@ -21476,7 +21397,7 @@ def _saved_column(name: str, values: Any, place: str) -> pa.Array:
         return pa.array(values)
     if name in COUNTS:
         return pa.array([saved_count(value, place) for value in values], pa.int64())
-    # Nearly all are floats, which this loop passes without a call for each.
+    # Nearly all are floats, which this loop passes without a call.
     for value in values:
         if type(value) is not float or not math.isfinite(value):
             saved_number(value, place)
@@ -21492,7 +21413,7 @@ def saved_number(value: Any, place: str) -> float:
     """Return a saved number, nan for None."""
     if value is None:
         return math.nan
-    # A float does not hold each integer above 2**53.
+    # A float does not hold every integer above 2**53.
     if not is_real(value) or not math.isfinite(value) or float(value) != value:
         raise ValueError(f"{place}: must be a finite number, or None; got {shown(value)}")
     return float(value)
@@ -21512,23 +21433,26 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def saved_signature(signature: Any) -> tuple[str, Options, bool]:
-    """Return a saved signature, options with its measures, and whether version 2 wrote it."""
-    version = ""
-    if isinstance(signature, str):
-        _, _, version = signature.partition("|v:")
-    if not version:
+def version_in(signature: str) -> str:
+    """Return the version in a signature, and what follows it; empty if there is none."""
+    return signature.partition("|v:")[2]
+
+
+def saved_options(signature: Any) -> Options:
+    """Return options with the measures of a saved signature."""
+    if not isinstance(signature, str) or not version_in(signature):
         raise ValueError(
             "signature: must begin with the measures and end with the version; got "
             f"{shown(signature)}"
         )
+    version = version_in(signature)
     if version.startswith("1."):
         raise OldResultError(
             f"values were saved by version {version}; this version reads results of 2.0 and "
             "later: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
-    return signature, Options.parse(measures=measures.split("+")), version.startswith("2.")
+    return Options.parse(measures=measures.split("+"))
 
 
 def saved_resampling(values: Saved) -> Resampling:
@@ -21577,16 +21501,6 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             place = f"scores: {system}: {name}"
             figures = saved_figures(Score, saved[system][name], place, DOCUMENT_FIGURES)
             system_scores[name] = score._replace(**figures)
-
-
-def saved_pairs(saved: Sequence[Any], expected: Sequence[tuple[str, str, str]]) -> tuple[Pair, ...]:
-    """Return saved pairs, which must be those of the expected measures and systems."""
-    pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved)
-    if [pair[:3] for pair in pairs] != expected:
-        raise ValueError(
-            "pairs: must be those of the measures in the signature and of the systems in queries"
-        )
-    return pairs
 
 
 def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
@@ -21656,7 +21570,7 @@ def _check_bounds(name: str, values: Floats, ids: Sequence[Any], signature: str)
         return
     choices = choices_in(signature)
     has_bounds = choices.get("negative") != "keep"
-    has_bounds &= choices.get("gain", "linear") in GAINS  # not a gain of the user's own
+    has_bounds &= choices.get("gain", "linear") in GAINS  # no gain that a user defined
     has_bounds &= choices.get("empty", "0") in ("0", "1", "nan")
     if has_bounds:
         query = int(outside.argmax())
@@ -21678,7 +21592,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Report(Readable):
+class Report(Evaluation):
     """The scores of one system, their intervals, and what a reader needs to judge them.
 
     Attributes:
@@ -21729,78 +21643,36 @@ class Report(Readable):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        titles = [["slice"]]
-        rows = []
-        for title, scores, queries_of_slice in self._slice_rows():
-            titles.append([title])
-            rows.append((scores, queries_of_slice))
-        return [means, mean_table(titles, rows, level), counts]
-
-    def _slice_rows(self) -> list[SliceRow]:
-        return slice_rows(self.slices, self.mean_of_slices, SHOWN)
+        rows = [([name], part) for name, part in report_slices(self, SHOWN)]
+        return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
         return [f"{self.resampling}.", *first_slices(self.slices), *self.notes]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict of JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "counts": self.counts,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "slices": [
-                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
-            ],
-            "mean_of_slices": without_nan(self.mean_of_slices),
-        }
-
     @classmethod
-    @as_saved("Report")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Report":
-        """Return the report that `to_dict` was called on.
-
-        What later versions saved is read. Means, intervals and slices that 2.x saved are computed
-        again from the values of the queries.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
-        """
-        signature, options, is_of_2 = saved_signature(values["signature"])
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
         names = options.names
-        queries = table_from_lists(values["queries"])
-        resampling = saved_resampling(values["resampling"])
-        columns = saved_columns(queries, names, signature)
+        columns = saved_columns(queries, names, values["signature"])
         counts = {}
         for name, count in values["counts"].items():
             counts[name] = saved_count(count, f"counts: {name}")
-        if is_of_2:
+        if version_in(values["signature"]).startswith("2."):
             by = slices_in(queries)
-            scores, slices, means = _scores_and_slices(columns, by, names, resampling.confidence)
+            results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
-        else:
-            scores = saved_scores(values["scores"], names)
-            check_row_count(counts["queries"], len(queries), "counts")
-            check_scores(scores, columns)
-            slices = {}
-            for value, part in saved_slices(values["slices"], queries).items():
-                slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
-            means = {}
-            if values["mean_of_slices"]:
-                means = saved_scores(values["mean_of_slices"], names)
-        return cls(
-            signature=signature,
-            scores=scores,
-            counts=counts,
-            queries=queries,
-            resampling=resampling,
-            notes=saved_notes(values["notes"]),
-            slices=slices,
-            mean_of_slices=means,
-        )
+            return {"counts": counts, **results}
+        scores = saved_scores(values["scores"], names)
+        check_row_count(counts["queries"], len(queries), "counts")
+        check_scores(scores, columns)
+        slices = {}
+        for value, part in saved_slices(values["slices"], queries).items():
+            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
+        means = {}
+        if values["mean_of_slices"]:
+            means = saved_scores(values["mean_of_slices"], names)
+        return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
         """Return the queries with the lowest values.
@@ -21871,7 +21743,7 @@ class Report(Readable):
         """Return the contents of a file in `.eval_results/` of a model's repository.
 
         It is one score, for a leaderboard. The notes name the score, its interval, the number of
-        queries in the mean and of those that are excluded from it, and the signature.
+        queries in the mean and of the excluded ones, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -21947,9 +21819,9 @@ class Report(Readable):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        slices = [
-            (title, [scores[name] for name in names]) for title, scores, _ in self._slice_rows()
-        ]
+        slices = []
+        for title, part in report_slices(self, SHOWN):
+            slices.append((title, [part.scores[name] for name in names]))
         _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
 
 
@@ -21976,12 +21848,11 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
         draw_rows(panel_axes, means)
         panel_axes.set_xlabel(f"{name}, with {level}")
     if report.slices:
-        parts = [system_report._slice_rows() for system_report in reports.values()]
-        slices = []
-        for rows_of_slice in zip(*parts, strict=True):
-            title = rows_of_slice[0][0]
-            slices.append((title, [scores[first] for _, scores, _ in rows_of_slice]))
-        _draw_slices(axes[-1], slices, list(reports), f"{first}, with {level}")
+        slices: dict[str, list[Score]] = {}
+        for system_report in reports.values():
+            for title, part in report_slices(system_report, SHOWN):
+                slices.setdefault(title, []).append(part.scores[first])
+        _draw_slices(axes[-1], slices.items(), list(reports), f"{first}, with {level}")
     return figure
 
 
@@ -22029,8 +21900,8 @@ def report(
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
             language; the queries with the same value are scored as a slice. In the order of the
-            queries, or `{query: value}`. The report then also has the mean of slices, in which each
-            slice counts the same.
+            queries, or `{query: value}`. The report then also has the mean of slices, in which all
+            slices count the same.
         fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
@@ -22050,7 +21921,7 @@ def report(
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )
-    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)
+    return report_on(from_frame(data, inputs), options=parsed, resampling=resampling)[0]
 
 
 def report_on(
@@ -22059,25 +21930,12 @@ def report_on(
     options: Options,
     resampling: Resampling,
     notify: Notify = warn_of_predictions,
-) -> Report:
-    """Return the report on rankings, once the options are checked.
+) -> tuple[Report, Mask]:
+    """Return the report on rankings, once the options are checked, and a mask of its queries.
 
-    `notify` is called as in `describe_queries`.
-    """
-    return report_and_missing(inputs, options=options, resampling=resampling, notify=notify)[0]
-
-
-def report_and_missing(
-    inputs: Inputs,
-    *,
-    options: Options,
-    resampling: Resampling,
-    notify: Notify = warn_of_predictions,
-) -> tuple[Report, NDArray[np.bool_]]:
-    """Return the report on rankings, and a mask of its queries.
-
-    The mask is True for those that are missing from the predictions. A query with an empty list is
-    not missing, which the numbers of documents in a report do not tell.
+    The mask is True for queries that are missing from the predictions. A query with an empty list
+    is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
+    `describe_queries`.
     """
     unmatched: list[str] = []
     columns = query_columns(inputs, options, unmatched.append)
@@ -22085,10 +21943,8 @@ def report_and_missing(
         notify(problem)
     names = options.names
     queries = len(columns["ideal"])
-    slices = None
-    if inputs.by is not None:
-        slices = slices_of(inputs.by, columns.get("query"), queries)
-    scores, by_slice, means = _scores_and_slices(columns, slices, names, resampling.confidence)
+    slices = query_slices(inputs.by, columns)
+    results = _scores_and_slices(columns, slices, names, resampling.confidence)
     counts = {
         "queries": queries,
         "nothing_relevant": int(np.count_nonzero(columns["ideal"] <= 0)),
@@ -22103,38 +21959,35 @@ def report_and_missing(
     is_excluding = inputs.exclude is not None
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
-        scores=scores,
         counts=counts,
         queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, scores, "".join(unmatched)),
-            *small_slices(by_slice),
-            *slice_notes(by_slice, means),
+            *notes_of(columns, options, results["scores"], "".join(unmatched)),
+            *slice_notes(results["slices"], results["mean_of_slices"]),
         ),
-        slices=by_slice,
-        mean_of_slices=means,
+        **results,
     )
     return result, columns["missing"]
 
 
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
-) -> tuple[Scores, dict[Value, Slice], Scores]:
-    """Return the scores of all queries, those of every slice, and the mean of the slices."""
+) -> dict[str, Any]:
+    """Return the scores of all queries and of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
         if not score.queries:
             mean(name, columns[name], columns.get("weight"))  # raises the error
-    if slices is None:
-        return scores, {}, {}
     by_slice: dict[Value, Slice] = {}
     samples: dict[Value, dict[str, Sample]] = {}
-    for value, part in in_slices(figures, slices):
+    parts = in_slices(figures, slices) if slices is not None else ()
+    for value, part in parts:
         samples[value] = samples_of(part, names)
         by_slice[value] = Slice(len(part["ideal"]), score_system(part, samples[value], confidence))
-    return scores, by_slice, mean_of_slices(samples, by_slice, confidence)
+    means = mean_of_slices(samples, by_slice, confidence)
+    return {"scores": scores, "slices": by_slice, "mean_of_slices": means}
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
@@ -22553,7 +22406,7 @@ def _reports(inputs: Inputs, options: Options, resampling: Resampling) -> Callab
 def _report_of(inputs: Inputs, options: Options, resampling: Resampling, run: Run) -> Report:
     inputs = inputs._replace(predictions=run)
     # No warning if no document was judged, because all ids come from one corpus.
-    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)
+    return report_on(inputs, options=options, resampling=resampling, notify=lambda _: None)[0]
 
 
 class NDCGEvaluator:
@@ -25820,58 +25673,6 @@ def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict
     return rows
 
 
-# ndcg/statistics/welch.py: The difference of the means of two independent samples of queries, by Welch's t (1947).
-
-def welch(
-    samples: Sequence[Floats],
-    intervals: Sequence[tuple[float, float]],
-    *,
-    confidence: float = 0.95,
-    alternative: str = "two-sided",
-    margin: float = 0.0,
-) -> dict[str, Any]:
-    """Return the interval of the difference of two means and Welch's test of it, as of a `Pair`.
-
-    The result equals that of `scipy.stats.ttest_ind` with ``equal_var=False``, unless neither
-    sample has any variance. Then p is that of the permutation test, and the interval follows from
-    those of the means (Newcombe, Statistics in Medicine 1998). Each sample has at least two values.
-    """
-    two_sided = alternative == "two-sided"
-    size = power_of_two(max(np.abs(sample).max() for sample in samples))
-    one, other = (sample / size for sample in samples)
-    mean, mean_other = float(one.mean()), float(other.mean())
-    variance = float(one.var(ddof=1)) / len(one)
-    variance_other = float(other.var(ddof=1)) / len(other)
-    difference = mean - mean_other
-    error = math.sqrt(variance + variance_other)
-    beyond = distance_beyond(difference, alternative, margin / size)
-    if error <= ROUNDING * max(abs(mean), abs(mean_other)):
-        (low, high), (low_other, high_other) = intervals
-        below = math.hypot(mean - low / size, high_other / size - mean_other)
-        above = math.hypot(high / size - mean, mean_other - low_other / size)
-        freedom = min(len(one), len(other)) - 1.0
-        detected = math.nan
-        # No other division of all queries into two samples gives such a difference.
-        least = (1 + two_sided) / math.comb(len(one) + len(other), len(one))
-        p = max(t_test(beyond, 0.0, freedom, two_sided), min(1.0, least))
-    else:
-        squares = variance**2 / (len(one) - 1) + variance_other**2 / (len(other) - 1)
-        freedom = error**4 / squares
-        t = float(scipy_special().stdtrit(freedom, (1 + confidence) / 2))
-        below = above = t * error
-        p = t_test(beyond, error, freedom, two_sided)
-        detected = detectable_t(freedom + 1, two_sided) * error
-    return {
-        "difference": difference * size,
-        "low": (difference - below) * size,
-        "high": (difference + above) * size,
-        "standard_error": error * size,
-        "min_detectable": detected * size,
-        "degrees_of_freedom": freedom,
-        "p": p,
-    }
-
-
 # ndcg/statistics/contest.py: Compute the scores and pairs of several systems, for all queries and for slices.
 
 class ComparedSlice(NamedTuple):
@@ -25880,8 +25681,8 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or those
-            of their mean.
+        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or of
+            their mean.
     """
 
     queries: int
@@ -25929,33 +25730,24 @@ class Contest(NamedTuple):
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
-            for system, mean in zip(scores, combined, strict=False):
+            for system, interval in zip(scores, combined, strict=False):
                 slice_scores = [part.scores[system][name] for part in compared]
-                scores[system][name] = mean_of_scores(name, slice_scores, mean)
+                scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
                 np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
                 np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
-            for figures, mean in zip(tested, combined[len(scores) :], strict=True):
-                error = mean.standard_error
-                detectable = detectable_t(mean.freedom + 1, two_sided) * error
-                if error <= ROUNDING * abs(mean.value):
+            for figures, interval in zip(tested, combined[len(scores) :], strict=True):
+                error = interval.standard_error
+                detectable = detectable_t(interval.freedom + 1, two_sided) * error
+                if error <= ROUNDING * abs(interval.value):
                     # All differences of every slice are equal.
                     error, detectable = 0.0, math.nan
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
-                figures["p_t"] = t_test(beyond, error, mean.freedom, two_sided)
-                pair = self._pair(
-                    **figures,
-                    low=mean.low,
-                    high=mean.high,
-                    standard_error=mean.standard_error,
-                    degrees_of_freedom=mean.freedom,
-                    min_detectable=detectable,
-                    queries_needed=None,
-                )
-                pairs.append(pair)
+                figures["p_t"] = t_test(beyond, error, interval.freedom, two_sided)
+                pairs.append(self._pair(interval, Power(detectable, math.nan), **figures))
         return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
@@ -25968,33 +25760,19 @@ class Contest(NamedTuple):
         ]
         return Sample.of(values, columns[systems[0]].get("weight"), pairs)
 
-    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> list[Pair]:
-        """Add the scores of one result to those of the systems, and return its pairs."""
+    def _paired(self, name: str, columns: BySystem, scores: Mapping[str, Scores]) -> Iterator[Pair]:
+        """Add the scores of one result to the systems' scores, and yield its pairs."""
         testing = self.testing
         sample = self._sample(name, columns)
         confidence = self.resampling.confidence
-        ends = intervals(sample, greatest=greatest_value(name), confidence=confidence)
-        figures_of_systems = np.array([figures[name] for figures in columns.values()])
-        scores_of_systems = make_scores(name, figures_of_systems, ends)
-        for system, score in zip(columns, scores_of_systems, strict=True):
-            scores[system][name] = score
+        rows = intervals(sample, greatest=greatest_value(name), confidence=confidence)
+        for system, interval in zip(columns, rows, strict=False):
+            scores[system][name] = make_score(name, columns[system][name], interval)
         powers = power(sample, alternative=testing.alternative, margin=testing.margin)
-        # The intervals of the differences follow those of the means.
-        rows = np.array([*(column[len(columns) :] for column in ends), *powers]).T.tolist()
-        pairs = []
-        for figures, row in zip(self._tested(name, scores, sample), rows, strict=True):
-            low, high, error, detectable, needed = row
-            pair = self._pair(
-                **figures,
-                low=low,
-                high=high,
-                standard_error=error,
-                degrees_of_freedom=float(len(sample.weight) - 1),
-                min_detectable=detectable,
-                queries_needed=None if math.isnan(needed) else int(needed),
-            )
-            pairs.append(pair)
-        return pairs
+        tested = self._tested(name, scores, sample)
+        # The intervals of the means come first, then the differences.
+        for interval, strength, figures in zip(rows[len(columns) :], powers, tested, strict=True):
+            yield self._pair(interval, strength, **figures)
 
     def _tested(
         self, name: str, scores: Mapping[str, Scores], sample: Sample
@@ -26030,15 +25808,14 @@ class Contest(NamedTuple):
 
     def _independent(
         self, name: str, columns: BySystem, scores: Mapping[str, Scores]
-    ) -> list[Pair]:
-        """Add the scores of one result of systems with different queries, and return its pairs."""
+    ) -> Iterator[Pair]:
+        """Add the scores of one result of systems with different queries, and yield its pairs."""
         confidence = self.resampling.confidence
         samples = {}
         for system, figures in columns.items():
             scores[system] |= score_system(figures, samples_of(figures, [name]), confidence)
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
-        pairs = []
         for systems in opponents(columns, self.baseline):
             for system in systems:
                 if len(samples[system]) < 2:
@@ -26047,62 +25824,60 @@ class Contest(NamedTuple):
                         "got 1"
                     )
             both = [samples[system] for system in systems]
-            test = welch(
+            interval, p, detectable = welch(
                 both,
                 [(scores[system][name].low, scores[system][name].high) for system in systems],
                 confidence=confidence,
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
             )
-            pair = self._pair(
-                **test,
+            yield self._pair(
+                interval,
+                Power(detectable, math.nan),
                 measure=name,
                 system=systems[0],
                 other=systems[1],
+                difference=interval.value,
                 least=min(sample.min() for sample in both),
-                p_t=test["p"],
+                p=p,
+                p_t=p,
                 wins=None,
                 ties=None,
                 losses=None,
                 exact=False,
                 permutations=0,
-                queries_needed=None,
             )
-            pairs.append(pair)
-        return pairs
 
-    def _pair(
-        self, *, low: float, high: float, least: float, min_detectable: float, **figures: Any
-    ) -> Pair:
-        """Return a pair before Holm's correction.
-
-        `least` is the lowest value of any query, and `min_detectable` is nan if it is unknown.
-        """
+    def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
+        """Return a pair before Holm's correction; `least` is the lowest value of any query."""
         bound = greatest_value(figures["measure"])
         if least < 0:
             # A value is only negative if relevances are, and then its size has no bound.
             bound = math.inf
         difference = figures["difference"]
-        is_possible = min_detectable <= self.testing.margin + bound
+        detectable, needed = strength
+        is_possible = detectable <= self.testing.margin + bound
         return Pair(
             # Rounding may put the difference just outside of its interval.
-            low=min(difference, max(low, -bound)),
-            high=max(difference, min(high, bound)),
+            low=min(difference, max(interval.low, -bound)),
+            high=max(difference, min(interval.high, bound)),
             low_holm=-bound,
             high_holm=bound,
             p_holm=figures["p"],
             p_t_holm=figures["p_t"],
-            min_detectable=min_detectable if is_possible else None,
+            standard_error=interval.standard_error,
+            degrees_of_freedom=interval.freedom,
+            min_detectable=detectable if is_possible else None,
+            queries_needed=None if math.isnan(needed) else int(needed),
             **figures,
         )
 
 
 def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
     """Return the scores, pairs and slices of a comparison, and its options of intervals."""
-    figures = {
-        system: query_figures(system_columns, contest.options.names)
-        for system, system_columns in columns.items()
-    }
+    figures = {}
+    for system, system_columns in columns.items():
+        figures[system] = query_figures(system_columns, contest.options.names)
     (compared,) = contest.corrected([contest.compared(figures)])
     by_slice: dict[Value, ComparedSlice] = {}
     mean_of_slices = None
@@ -26140,13 +25915,11 @@ def _compared_slices(
             bar.update(1)
     compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
     # None is no slice.
-    named = [value for value in slices.values if value is not None]
-    if not named or set(named) - parts.keys():
+    parts.pop(None, None)
+    if not parts or set(slices.values) - {None} - parts.keys():
         return compared, None
-    mean_of_slices = contest.mean_of_slices(
-        [parts[value] for value in named], [compared[value] for value in named]
-    )
-    (mean_of_slices,) = contest.corrected([mean_of_slices])
+    in_mean = [compared[value] for value in parts]
+    (mean_of_slices,) = contest.corrected([contest.mean_of_slices(list(parts.values()), in_mean)])
     return compared, mean_of_slices
 
 
@@ -26178,15 +25951,16 @@ def plot_means(
 ) -> None:
     """Draw a row for every system: its mean, on the interval of its difference from the reference.
 
-    `pairs` has, under the name of each other system, its pair with the reference.
+    `pairs` has, under the names of the other systems, their pairs with the reference.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
     axes.axvline(mean, color="C0", linewidth=1.5)
     draw_mark(axes, Mark(mean, mean, mean), list(scores).index(reference), "C0")
-    figures = {reference: number_text(mean)}
+    figures = []
     for row, system in enumerate(scores):
         if system == reference:
+            figures.append(number_text(mean))
             continue
         value = scores[system][measure].value
         pair = pairs[system]
@@ -26202,18 +25976,13 @@ def plot_means(
             p = f"p < {p[1:]}"
         else:
             p = f"p = {p}"
-        figures[system] = f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}"
+        figures.append(f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}")
         if testing.margin:
-            axes.plot(
-                [mean + tested, mean + tested],
-                [row - 0.5, row + 0.5],
-                color="gray",
-                linestyle="dashed",
-                linewidth=1,
-            )
+            ends = [mean + tested, mean + tested], [row - 0.5, row + 0.5]
+            axes.plot(*ends, color="gray", linestyle="dashed", linewidth=1)
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
-    beside.set_yticks(range(len(scores)), [figures[system] for system in scores])
+    beside.set_yticks(range(len(scores)), figures)
     beside.tick_params(length=0)
     axes.margins(x=0.08)
     axes.grid(axis="x", alpha=0.3)
@@ -26292,12 +26061,8 @@ def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) 
         height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
         height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
     named = np.delete(np.arange(len(names)), middle)
-    axes.barh(
-        height[named],
-        difference[named],
-        color=np.where(difference[named] > 0, "C0", "C1"),
-        height=0.7,
-    )
+    colors = np.where(difference[named] > 0, "C0", "C1")
+    axes.barh(height[named], difference[named], color=colors, height=0.7)
     rows = {height[index]: names[index] for index in named.tolist()}
     if between:
         gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)
@@ -26332,7 +26097,7 @@ INDEPENDENT = (
 
 
 @dataclass(frozen=True)
-class Comparison(Readable):
+class Comparison(Evaluation):
     """A comparison of several systems, on the same queries or on different ones.
 
     Attributes:
@@ -26343,8 +26108,8 @@ class Comparison(Readable):
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
             ``weight`` if there are any, and the query's value of every measure.
         resampling: the confidence of the intervals, and the options of the test.
-        testing: the hypotheses of the tests.
         notes: sentences with further facts for the reader.
+        testing: the hypotheses of the tests.
         slices: the comparison of every slice with at least two queries, by its value of `by`,
             ascending; queries without a value, None, come last.
         mean_of_slices: the comparison of the means of slices, in which all slices count the same;
@@ -26357,14 +26122,14 @@ class Comparison(Readable):
     baseline: str | None
     queries: pa.Table
     resampling: Resampling
-    testing: Testing
     notes: tuple[str, ...] = ()
+    testing: Testing = field(default_factory=Testing)
     slices: dict[Value, ComparedSlice] = field(default_factory=dict)
     mean_of_slices: ComparedSlice | None = None
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of queries of every system, including those without a value."""
+        """The number of queries of every system, including queries without a value."""
         return row_counts(self.queries["system"])
 
     @property
@@ -26435,10 +26200,7 @@ class Comparison(Readable):
         return table.take(order[size[order] > 0][:n])
 
     def _better_than(self, system: str, measure: str) -> str:
-        """Return the letters of the systems that this one is significantly better than.
-
-        With a margin, they are those that it is not worse than.
-        """
+        """Return the letters of the systems that this one is better, or not worse, than."""
         systems = list(self.scores)
         beaten = []
         for pair in self.pairs:
@@ -26455,41 +26217,38 @@ class Comparison(Readable):
         if self.testing.paired:
             tests += ["p (t-test)", "p (t-test, Holm)", "won–tied–lost"]
             samples.append("queries needed for the observed difference")
+        pairs: list[tuple[list[str], Pair]] = [([], pair) for pair in self.pairs]
         tables = [
             self._system_table(level),
-            _pair_table("pair", self.pairs, tests, level),
-            _pair_table("pair, at 80% power", self.pairs, samples, level),
+            _pair_table(["pair"], pairs, tests, level),
+            _pair_table(["pair, at 80% power"], pairs, samples, level),
         ]
         if self.slices:
-            tables.append(self._slice_table(level))
+            pairs = []
+            for name, queries, pair in slice_pairs(self, SHOWN):
+                pairs.append(([name, counted_text(pair.queries, queries)], pair))
+            tables.append(_pair_table(["slice", "queries", "pair"], pairs, tests[:4], level))
         return [*tables, *query_tables(self, 3)]
 
     def _system_table(self, level: str) -> Table:
+        rows = []
         counts = self.counts
-        means = [(scores, counts[system]) for system, scores in self.scores.items()]
-        header, *rows = mean_cells(means, level)
-        table = [["system"]]
-        for cells in header:
-            table[0] += [*cells, self.testing.relation]
-        for index, (system, row) in enumerate(zip(self.scores, rows, strict=True)):
-            texts = [f"{letter_text(index)}  {system}"]
-            for name, cells in zip(self.measures, row, strict=True):
-                texts += [*cells, self._better_than(system, name)]
-            table.append(texts)
-        return table
-
-    def _slice_table(self, level: str) -> Table:
-        columns = ["difference", level, "p", "p (Holm)"]
-        table = [["slice", "queries", "pair", "measure", *columns]]
-        for name, part in compared_rows(self, SHOWN):
-            _, *rows = _pair_table("pair", part.pairs, columns, level)
-            for pair, row in zip(part.pairs, rows, strict=True):
-                table.append([name, counted_text(pair.queries, part.queries), *row])
+        for index, (system, scores) in enumerate(self.scores.items()):
+            name = f"{letter_text(index)}  {system}"
+            rows.append(([name], Slice(counts[system], scores)))
+        table = mean_table(["system"], rows, level)
+        column = 0
+        for measure in self.measures:
+            # After the interval.
+            column = table[0].index(level, column) + 1
+            table[0].insert(column, self.testing.relation)
+            for system, row in zip(self.scores, table[1:], strict=True):
+                row.insert(column, self._better_than(system, measure))
         return table
 
     def _exactness(self) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for _, part in compared_rows(self) for pair in part.pairs)]
+        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -26570,40 +26329,12 @@ class Comparison(Readable):
             f"$p < {SIGNIFICANT}${corrected}).}}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as a dict of JSON types."""
-        return {
-            "signature": self.signature,
-            "scores": without_nan(self.scores),
-            "pairs": without_nan(self.pairs),
-            "baseline": self.baseline,
-            "queries": self.queries.to_pydict(),
-            "resampling": self.resampling._asdict(),
-            "notes": list(self.notes),
-            "testing": self.testing._asdict(),
-            "slices": [
-                {"slice": value, **without_nan(part)} for value, part in self.slices.items()
-            ],
-            "mean_of_slices": without_nan(self.mean_of_slices),
-        }
-
     @classmethod
-    @as_saved("Comparison")
-    def from_dict(cls, values: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that `to_dict` was called on.
-
-        What later versions saved is read. Means, pairs and slices that 2.x saved are computed again
-        from the values of the queries, except for the figures of a score that depend on documents.
-
-        Raises:
-            ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
-        """
-        signature, options, is_of_2 = saved_signature(values["signature"])
+    def _read(
+        cls, values: Saved, options: Options, queries: pa.Table, resampling: Resampling
+    ) -> dict[str, Any]:
         baseline = values["baseline"]
-        resampling = saved_resampling(values["resampling"])
         testing = Testing.parse(*Testing(**values["testing"]))
-        queries = table_from_lists(values["queries"])
         tables = {}
         for system in queries["system"].unique().to_pylist():
             tables[system] = queries.filter(pc.equal(queries["system"], system))
@@ -26614,21 +26345,13 @@ class Comparison(Readable):
                 raise ValueError("queries: must be the same for each system")
         columns = {}
         for system, table in tables.items():
-            columns[system] = saved_columns(table, options.names, signature)
-        if is_of_2:
+            columns[system] = saved_columns(table, options.names, values["signature"])
+        if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
             results = _computed_again(values, columns, first, contest)
         else:
             results = _saved_results(values, columns, first, options.names, baseline)
-            results["resampling"] = resampling
-        return cls(
-            signature=signature,
-            baseline=baseline,
-            queries=queries,
-            notes=saved_notes(values["notes"]),
-            testing=testing,
-            **results,
-        )
+        return {"baseline": baseline, "testing": testing, **results}
 
     def plot(
         self,
@@ -26647,7 +26370,7 @@ class Comparison(Readable):
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
                 ``"nDCG@10"``; by default the first measure.
-            queries: instead, show how much each system differs on each query, in a panel per
+            queries: instead, show how much every system differs on every query, in a panel per
                 system, at the first cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
                 new figure has all panels.
@@ -26682,10 +26405,7 @@ class Comparison(Readable):
         return figure
 
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
-        """Draw the means of every result, and then the slices.
-
-        Systems are sorted by the first result.
-        """
+        """Draw the means of every result, systems sorted by the first, and then the slices."""
         first = names[0]
         systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
         scores = {system: self.scores[system] for system in systems}
@@ -26715,12 +26435,9 @@ class Comparison(Readable):
 
 
 def _computed_again(
-    values: Mapping[str, Any], columns: BySystem, first: pa.Table, contest: Contest
+    values: Saved, columns: BySystem, first: pa.Table, contest: Contest
 ) -> dict[str, Any]:
-    """Return the results of a comparison that 2.x saved, but for figures that need documents.
-
-    `first` is the table of queries of the first system.
-    """
+    """Return the results of a comparison that 2.x saved, but for figures that need documents."""
     results = results_of(columns, slices_in(first), contest)
     add_figures_of_documents(results["scores"], values["scores"])
     saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
@@ -26732,17 +26449,15 @@ def _computed_again(
     if results["mean_of_slices"] is not None:
         for system, means in results["mean_of_slices"].scores.items():
             for name, score in means.items():
-                figures = figures_of_documents([scores[system][name] for scores in named])
-                means[name] = score._replace(**figures)
+                ends = score.low, score.high, score.standard_error
+                interval = Interval(score.value, *ends, math.nan)
+                in_slices = [scores[system][name] for scores in named]
+                means[name] = mean_of_scores(name, in_slices, interval)
     return results
 
 
 def _saved_results(
-    values: Mapping[str, Any],
-    columns: BySystem,
-    first: pa.Table,
-    names: Sequence[str],
-    baseline: str | None,
+    values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
     expected = []
@@ -26750,8 +26465,13 @@ def _saved_results(
         for system, other in opponents(columns, baseline):
             expected.append((name, system, other))
 
-    def compared(saved: Mapping[str, Any], queries: int) -> ComparedSlice:
-        pairs = saved_pairs(saved["pairs"], expected)
+    def compared(saved: Saved, queries: int) -> ComparedSlice:
+        pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
+        if [pair[:3] for pair in pairs] != expected:
+            raise ValueError(
+                "pairs: must be those of the measures in the signature and of the systems in "
+                "queries"
+            )
         scores = {}
         for system in columns:
             scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
@@ -26763,45 +26483,23 @@ def _saved_results(
     slices = {}
     for value, part in saved_slices(values["slices"], first).items():
         slices[value] = compared(part, part["queries"])
-    means = values["mean_of_slices"]
-    mean_of_slices = None
-    if means is not None:
-        check_row_count(means["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean_of_slices = compared(means, means["queries"])
-    return {
-        "pairs": whole.pairs,
-        "scores": whole.scores,
-        "slices": slices,
-        "mean_of_slices": mean_of_slices,
-    }
-
-
-def compared_rows(
-    comparison: Comparison, most: int | None = None
-) -> list[tuple[str, ComparedSlice]]:
-    """Return the slices by their names, at most so many, and then their mean, if there is one."""
-    rows = [(slice_name(value), part) for value, part in islice(comparison.slices.items(), most)]
-    if comparison.mean_of_slices is not None:
-        rows.append((MEAN_OF_SLICES, comparison.mean_of_slices))
-    return rows
+    mean = values["mean_of_slices"]
+    if mean is not None:
+        check_row_count(mean["queries"], queries_in_slices(slices), "mean_of_slices")
+        mean = compared(mean, mean["queries"])
+    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": mean}
 
 
 def query_rows(
     comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
 ) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which the first system of a pair loses or gains most.
-
-    Each row has the query, both values and the difference.
-    """
+    """Return the queries on which a pair differs most: their ids, both values, the difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
-    """Return the tables of queries that lost most, and that gained most, if there are any.
-
-    They are those of the first measure.
-    """
+    """Return tables of the queries that lost, and that gained, most in the first measure."""
     if n == 0 or not comparison.testing.paired:
         return []
     measure = comparison.measures[0]
@@ -26823,16 +26521,28 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
     return tables
 
 
-def _pair_table(name: str, pairs: Iterable[Pair], columns: Sequence[str], level: str) -> Table:
-    """Return a table of pairs with some of their columns, and a name for the first column."""
-    table = [[name, "measure", *columns]]
-    for pair in pairs:
+def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
+    """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
+    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices, most):
+        for pair in part.pairs:
+            yield name, part.queries, pair
+
+
+def _pair_table(
+    headings: Sequence[str],
+    pairs: Iterable[tuple[list[str], Pair]],
+    columns: Sequence[str],
+    level: str,
+) -> Table:
+    """Return a table of pairs with some of their columns; a row may begin with other names."""
+    table = [[*headings, "measure", *columns]]
+    for names, pair in pairs:
         cells = pair.cells(level)
-        table.append([pair.title, pair.measure, *(cells[column] for column in columns)])
+        table.append([*names, pair.title, pair.measure, *(cells[column] for column in columns)])
     return table
 
 
-# ndcg/statistics/comparing.py: Compare systems by their rankings: what each input is, and which queries count.
+# ndcg/statistics/comparing.py: Compare systems by their rankings: what the inputs are, and which queries count.
 
 # An error about one of these is not about a system.
 SHARED_ARGUMENTS = ("references", "query_ids", "document_ids", "exclude", "sample_weight", "file")
@@ -26860,7 +26570,7 @@ def compare(
 ) -> Comparison:
     """Compare several systems on the same queries, with intervals and tests.
 
-    Each pair of systems, or each system and the baseline, is compared query by query: the
+    Every pair of systems, or every system and the baseline, is compared query by query: the
     difference with its interval, a paired randomization test and a paired t-test, both also with
     Holm's correction.
 
@@ -26873,7 +26583,7 @@ def compare(
             `{query: weight}`.
         query_ids: the query id of every row, for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and each system's predictions, may be names of
+        data: a DataFrame; then the arguments above, and every system's predictions, may be names of
             its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a
@@ -26923,7 +26633,7 @@ def compare(
         None, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )._asdict()
     arguments = columns_of(data, {**runs, **shared})
-    runs = {name: arguments.pop(_statistics_comparing_argument(name)) for name in names}
+    runs = {argument: arguments.pop(argument) for argument in runs}
     inputs = Inputs(**arguments)
     columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
@@ -26941,10 +26651,7 @@ def compare(
     signature = parsed.signature(
         weighted=inputs.sample_weight is not None, excluding=exclude is not None
     )
-    slices = None
-    if inputs.by is not None:
-        first = columns[names[0]]
-        slices = slices_of(inputs.by, first.get("query"), len(first["ideal"]))
+    slices = query_slices(inputs.by, columns[names[0]])
     contest = Contest(parsed, baseline, resampling, testing)
     comparison = comparison_of(columns, slices, contest, signature)
     notes = {}
@@ -26959,22 +26666,19 @@ def comparison_of(
     slices: Slices | None,
     contest: Contest,
     signature: str,
-    notes: Sequence[str] = (),
+    further_notes: Sequence[str] = (),
 ) -> Comparison:
-    """Return the comparison of systems from the columns of their queries.
-
-    Its notes are those on the tests and on slices, and then the given ones.
-    """
+    """Return the comparison of systems from the columns of their queries."""
     results = results_of(columns, slices, contest)
     pairs = results["pairs"]
     testing = contest.testing
-    all_notes: list[str] = []
+    notes: list[str] = []
     if testing.paired:
-        all_notes += equal_notes(pairs)
-    all_notes += notes_on_tests(pairs, testing, contest.baseline)
+        notes += equal_notes(pairs)
+    notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        all_notes += small_slices(results["slices"])
-        all_notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+        notes += small_slices(results["slices"])
+        notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
@@ -26985,7 +26689,7 @@ def comparison_of(
         signature=signature,
         baseline=contest.baseline,
         queries=pa.concat_tables(tables, promote_options="default"),
-        notes=(*all_notes, *notes),
+        notes=(*notes, *further_notes),
         testing=testing,
         **results,
     )
@@ -27003,26 +26707,25 @@ def _marked_argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
-) -> tuple[dict[str, PerQuery], dict[str, str]]:
+) -> tuple[BySystem, dict[str, str]]:
     """Return the columns of queries for every system, and a warning of some.
 
-    Each input is read once. The options of the systems differ only in the order of scores.
+    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
     """
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
-    orders = [options[name].given_order for name in runs]
+    orders = [system_options.given_order for system_options in options.values()]
     sides = {}
-    for (name, run), order in zip(runs.items(), orders, strict=True):
-        argument = _statistics_comparing_argument(name)
+    for (argument, run), order in zip(runs.items(), orders, strict=True):
         sides[argument] = from_file(
             argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
-    columns: dict[str, PerQuery] = {}
+    columns: BySystem = {}
     unmatched: dict[str, str] = {}
-    for name, system in zip(runs, systems, strict=True):
+    for name, system in zip(options, systems, strict=True):
         notify = partial(unmatched.__setitem__, name)
         try:
             columns[name] = query_columns(system, options[name], notify)
@@ -27056,10 +26759,10 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
 
 # ndcg/statistics/comparing_reports.py: Compare reports: query by query, or of different queries as independent samples.
 
-Tables = Mapping[str, pa.Table]  # of queries, by system
+Tables = dict[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
-# The names in signatures that are not those of options, as messages say them.
+# Names in signatures that options do not have, as messages say them.
 SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 
@@ -27115,14 +26818,14 @@ def compare_reports(
     slices = None
     if paired:
         try:
-            tables = same_queries(loaded)
+            tables = same_queries(tables)
         except OtherQueriesError as error:
             raise InputError(
                 f"have different queries: {error}; {mark('paired', False)} compares the means of "
                 "different queries, as independent samples",
                 "reports",
             ) from None
-        notes = _notes_of_paired(tables)
+        notes = list(_notes_of_paired(tables))
         slice_columns = _slice_columns(tables)
         if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
             slices = slices_in(tables[names[0]])
@@ -27139,9 +26842,9 @@ def compare_reports(
         if len(types) > 1:
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
-        notes = _notes_of_independent(tables)
+        notes = list(_notes_of_independent(tables))
     options = Options.parse(measures=list(loaded[names[0]].scores))
-    columns: dict[str, PerQuery] = {}
+    columns: BySystem = {}
     for name, table in tables.items():
         columns[name] = saved_columns(table, options.names, signature)
         columns[name]["query"] = np.array(table["query"].to_pylist(), object)
@@ -27149,7 +26852,7 @@ def compare_reports(
         leave_out_alike(columns, options)
     notes += shared_notes({name: report.notes for name, report in loaded.items()})
     contest = Contest(options, baseline, resampling, testing)
-    return comparison_of(columns, slices, contest, signature=signature, notes=notes)
+    return comparison_of(columns, slices, contest, signature, notes)
 
 
 def _report(name: str, report: Any) -> Report:
@@ -27211,13 +26914,13 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     return signature
 
 
-def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
+def same_queries(tables: Tables) -> Tables:
     """Return the tables of queries of reports, all in the order of the first."""
-    (first, report), *others = reports.items()
-    ids = report.queries["query"].to_pylist()
-    tables = {first: report.queries}
-    for name, other in others:
-        rows = {query: row for row, query in enumerate(other.queries["query"].to_pylist())}
+    (first, table_of_first), *others = tables.items()
+    ids = table_of_first["query"].to_pylist()
+    in_order = {first: table_of_first}
+    for name, table in others:
+        rows = {query: row for row, query in enumerate(table["query"].to_pylist())}
         lacking = [query for query in ids if query not in rows]
         extra = rows.keys() - set(ids)
         if lacking or extra:
@@ -27225,18 +26928,17 @@ def same_queries(reports: Mapping[str, Report]) -> dict[str, pa.Table]:
                 f"{some_of(lacking, 'query')} only in {first}, "
                 f"{some_of(extra, 'query')} only in {name}"
             )
-        table = other.queries.take([rows[query] for query in ids])
-        tables[name] = table
+        in_order[name] = table.take([rows[query] for query in ids])
         if "weight" not in table.column_names:
             continue
-        differs = table["weight"].to_numpy() != report.queries["weight"].to_numpy()
+        differs = in_order[name]["weight"].to_numpy() != table_of_first["weight"].to_numpy()
         if differs.any():
             raise InputError(
                 f"query {shown(ids[differs.argmax()])} has different weights in {shown(first)} "
                 f"and {shown(name)}; score both with the same weights",
                 "reports",
             )
-    return tables
+    return in_order
 
 
 def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
@@ -27244,9 +26946,8 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _notes_of_paired(tables: Tables) -> list[str]:
-    """Return notes on what differs between reports of the same queries."""
-    notes = []
+def _notes_of_paired(tables: Tables) -> Iterator[str]:
+    """Yield notes on what differs between reports of the same queries."""
     first, *others = tables
     for name in others:
         table = tables[name]
@@ -27256,26 +26957,20 @@ def _notes_of_paired(tables: Tables) -> list[str]:
             differs |= table[column].to_numpy() != tables[first][column].to_numpy()
         differing = np.count_nonzero(differs)
         if differing == 1:
-            notes.append(f"{name}: 1 query has other judgments than in {first}.")
+            yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
-            notes.append(f"{name}: {differing:,} queries have other judgments than in {first}.")
-    return notes
+            yield f"{name}: {differing:,} queries have other judgments than in {first}."
 
 
-def _notes_of_independent(tables: Tables) -> list[str]:
-    """Return notes on what is not compared if queries are independent samples."""
-    notes: list[str] = []
+def _notes_of_independent(tables: Tables) -> Iterator[str]:
+    """Yield notes on what is not compared if queries are independent samples."""
     if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
         with_pairs = mark("paired", True, said="with paired=True")
-        notes.append(
-            Message(
-                f"All reports have the same queries: {with_pairs}, smaller differences can be "
-                "found."
-            )
+        yield Message(
+            f"All reports have the same queries: {with_pairs}, smaller differences can be found."
         )
     if _slice_columns(tables):
-        notes.append("Slices are not compared, since the queries are not paired.")
-    return notes
+        yield "Slices are not compared, since the queries are not paired."
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
