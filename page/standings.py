@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +15,6 @@ from .results import Results, Scores
 from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
-ARGUMENT = re.compile(r"^(?:systems\[.(.*?).\]|predictions)(?=: )")  # that holds a run
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 NAMED = 3  # runs or queries in a sentence
 
@@ -173,7 +171,8 @@ def order_remarks(results: Results, base: str) -> list[Remark]:
     """Return what the metric says of scores that seem to be distances, if nobody has said so."""
     remarks = []
     for warning in results.warnings:
-        text = ARGUMENT.sub(lambda match: match[1] or base, sentence(in_words(warning)))
+        # a comparison names its systems, a report has one run
+        text = sentence(in_words(warning, {"predictions": base}))
         for file in results.files:
             text = text.replace(file.path, file.name)
         offers = tuple(order for order in ORDERS if f'"{said(*order[:2])}"' in text)

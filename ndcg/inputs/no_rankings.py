@@ -194,7 +194,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     problem = "the scores of each query rise in the order of its documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{argument}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
 
 
 def _rise(scores: Sequence[Any]) -> bool:

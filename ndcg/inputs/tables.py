@@ -123,7 +123,7 @@ def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) ->
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
-        warn(f"{argument}: {problem}")
+        warn(f"{mark(argument)}: {problem}")
     return tell_order(ranks)
 
 
