@@ -19,7 +19,7 @@ CODE = re.compile(r"(```.*?```|`[^`]+`)", re.DOTALL)
 
 
 def file_of(path: str) -> Path | None:
-    """Return the file of the documentation at a path; None if it is none."""
+    """Return the file of the documentation at a path; None if there is none."""
     file = (ROOT / path).resolve()
     if not file.is_relative_to(ROOT) or file.suffix not in SUFFIXES or not file.is_file():
         return None

@@ -186,7 +186,7 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
-    """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
+    """Return a cell that no spreadsheet takes for a formula, with all digits of a number."""
     if cell is None or cell != cell:  # nan
         return ""
     if isinstance(cell, float):

@@ -124,7 +124,7 @@ class Check(Readable):
 
     @property
     def nearest(self) -> str:
-        """The convention that was wanted, else that of the first match, else that agrees most."""
+        """The convention that was asked for, else the first match, else the most similar one."""
         if self.wanted:
             return self.wanted
         if self.matches:
@@ -538,7 +538,7 @@ def _smallest_example(
 
 
 def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
-    """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
+    """Yield simpler rankings: a document or a judgment less, a smaller cutoff, rounder numbers."""
     for document in {**query.run, **query.qrels}:
         smaller = _without(query, document, "run", "qrels")
         if smaller.qrels and (shows.several or any(smaller.qrels.values())):

@@ -37,7 +37,7 @@ class SlipSearch:
         known_queries: dict[int | None, Queries],
         as_given: Evidence,
     ) -> None:
-        # known_queries: by their cutoff, with the scores of other searches
+        # known_queries: queries by cutoff, whose scores other searches have computed already
         self.searched = searched
         self.as_given = searched._replace(evidence=as_given)
         self.tried = Tried()

@@ -153,7 +153,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
     """
     try:
         first = _first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are no numbers, which another error says
+    except (TypeError, ValueError):  # some are not numbers; another error says so
         return
     if first is not None:
         problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"

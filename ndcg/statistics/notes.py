@@ -231,7 +231,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> list[str]:
 
 
 def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> list[str]:
-    """Return sentences on slices without an interval, and on what their mean lacks for it."""
+    """Return sentences on slices without an interval, and on what the mean of slices lacks then."""
     without = 0
     for part in slices.values():
         if any(math.isnan(score.low) for score in part.scores.values()):
