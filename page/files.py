@@ -1,7 +1,7 @@
-"""The files of a comparison: kept for a day, and what they are read as.
+"""The files of a comparison: they are kept for a day, and every file has a role.
 
-A set of files has a name that cannot be guessed and never changes: a set with other files is
-another one. So a link shows the same as long as the files are kept.
+A set of files never changes: adding or removing a file makes a new set, under another name that
+nobody can guess. So a link shows the same for as long as its files are kept.
 """
 
 import os
@@ -44,7 +44,7 @@ OFFERS = {  # against an error that names an option
 
 
 class File(NamedTuple):
-    """A file of a comparison: its role, and what is wrong with it."""
+    """A file of a comparison, with its role and what is wrong with it."""
 
     name: str
     path: str
@@ -261,7 +261,7 @@ def possible_roles(path: str) -> list[str]:
     possible = []
     if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
         possible.append("judgments")
-    # an order that is said, so that the metric warns of none
+    # with an order the metric does not warn of scores that seem to be distances
     options = {"duplicates": "best", "score_order": "descending"}
     if _can_be_read("run", lambda: read_upload(path, "run", options)):
         possible.append("run")

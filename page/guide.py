@@ -1,4 +1,4 @@
-"""What the reader is shown first, and lessons: a guess, and a ranking to try it on.
+"""The first ranking that the page shows, and its lessons: a guess, and a ranking to try it on.
 
 All rankings are of one search, for documents that can be judged by their titles.
 """
@@ -45,7 +45,7 @@ OPENING = (
     "comes first. **Drag the cake to the last place.**"
 )
 SOLVED = (
-    "**1 is the most:** no order of these documents is better. Every line is level now, for each "
+    "**1 is the most:** no order of these documents is better. Every line is level now, for every "
     "document is where the ideal order has it. A random order would have had {random}: a score is "
     "good only if it is well above that."
 )

@@ -220,7 +220,7 @@ class Ranking:
 
     @property
     def estimate(self) -> Any:
-        """The score of a report, beside those of random orders and of orders of tied documents."""
+        """The score of a report, with the mean of random orders and the range that ties leave."""
         (score,) = ndcg.report(**self.sides, **self.options).scores.values()
         return score
 

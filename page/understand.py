@@ -22,6 +22,10 @@ SHORT_NAME = 14  # letters of a run that fit above the scale of a narrow window
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
 
 
+# a ranking alone has no other queries, of which some may be missing
+ONE_QUERY = {name: words for name, words in CHOICES.items() if name != "missing"}
+
+
 class Thread(NamedTuple):
     """What is said beside the figure."""
 
@@ -47,13 +51,12 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     numbers: list[tuple[Any, ...]] = []
     if not address.step:
         numbers = numbers_of(ranking)
-    strips = []
-    # before the guess, the scores of libraries would answer it
-    if not address.step or (address.step == "libraries" and address.guess):
-        strips = [libraries("", ranking.by_id, address.got, settings)]
-    scores = {}
-    if not address.step or address.guess:
+    scores, strips = {}, []
+    # before the guess, other scores would answer it
+    if not waiting:
         scores = scores_by_word(settings, ranking)
+    if not waiting and address.step in ("", "libraries"):
+        strips = [libraries("", ranking.by_id, address.got, settings)]
     return render(
         "understand.html",
         **shown,
@@ -67,8 +70,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         labels=labels,
         live=live_of(ranking, figure["drawing"]),
         thread=thread_of(address, score["estimate"]),
-        # a ranking alone has no other queries, of which some may be missing
-        choices={name: words for name, words in CHOICES.items() if name != "missing"},
+        choices=ONE_QUERY,
         scores=scores,
         strips=strips,
         numbers=numbers,
@@ -111,8 +113,12 @@ def score_of(address: Address, ranking: Ranking) -> dict[str, Any]:
 def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str, Any]:
     """Return a ranking beside its ideal order."""
     left, right = ranking.ranked, ranking.ideal
-    missed = [step for step in ranking.unranked if not ranking.is_retrieved(step.at)]
-    removed = [step for step in ranking.unranked if ranking.is_retrieved(step.at)]
+    missed, removed = [], []
+    for step in ranking.unranked:
+        if ranking.is_retrieved(step.at):
+            removed.append(step)
+        else:
+            missed.append(step)
     cutoff = address.settings.cutoff or len(ranking.documents)
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
         left, missed = folded(left, cutoff, ranking.moved), folded(missed, 0, ranking.moved)

@@ -73,7 +73,7 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
-        with suppress(Exception):  # which the values of the columns that are read may raise again
+        with suppress(Exception):  # which reading the chosen columns may raise again
             (column,) = frame.head([name])
             examples[name] = as_python(next(islice(iter(column), 1)))
     return examples

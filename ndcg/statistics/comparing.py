@@ -104,7 +104,7 @@ def compare(
         options = {**options, "score_order": None}
     else:
         orders = {}
-    parsed = Options.of_method(compare, k, options)
+    parsed = Options.for_method(compare, k, options)
     names = system_names(systems, baseline)
     for name in orders:
         choice(f"a system in {mark('score_order')}", name, names)

@@ -278,7 +278,7 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
             [3, 2, 1],
             [2, 2],
             None,
-            "lightgbm_metric: the groups hold 4 rows, the labels 3; give all",
+            "lightgbm_metric: the groups and the labels differ in the number of rows, 4 and 3;",
         ),
         (
             [3, 2, 1],
@@ -302,7 +302,7 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
             [3, 2, 1],
             [2, 1],
             [1.0],
-            "lightgbm_metric: the groups hold 3 rows, the weights 1; give all",
+            "lightgbm_metric: the groups and the weights differ in the number of rows, 3 and 1;",
         ),
         (
             np.zeros((3, 2)),
