@@ -37,7 +37,7 @@ def read_batch(path: str) -> Batch:
             lists = _values(text)
         else:
             lists = _columns(text)
-        predictions, references = (_by_query(lists, name) for name in NAMES[:2])
+        predictions, references = _by_query(lists, "predictions"), _by_query(lists, "references")
         for query, judged in references.items():
             _check_equal(query, predictions.get(query), judged)
         run, judgments = _mappings(predictions), _mappings(references)

@@ -1,6 +1,7 @@
 """The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
 import itertools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import methodcaller
@@ -27,11 +28,8 @@ from .standings import (
 )
 
 TITLE = "nDCG: which run is better?"
-SERIOUS = (
-    "both retrieved and judged",
-    "cannot be significant",
-    "too few queries",
-)  # notes to warn of
+# notes to warn of
+SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
 SMALL = 20_000  # rows in all runs; with more, strips of libraries are drawn only on request
 LARGE = 200_000  # rows in all runs; with more, only the base has a strip
@@ -124,7 +122,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     notes = itertools.chain(*(report.notes for report in results.reports))
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
-        if any(word in note for word in SERIOUS):
+        if SERIOUS.search(note):
             remarks.append(Remark(in_words(note, SIDES)))
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))

@@ -32,7 +32,7 @@ def html_of(file: Path, home: str) -> Markup:
     """Return a page of Markdown as HTML; its examples of the API have the address of the page."""
     text = FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).replace(LOCAL, home)
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = renderer.parse("".join(_with_formulas(part) for part in CODE.split(text)))
+    tokens = renderer.parse("".join(map(_with_formulas, CODE.split(text))))
     names: dict[str, int] = {}
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":

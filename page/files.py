@@ -193,12 +193,15 @@ def files_of(address: Address) -> list[File]:
     """Return the files of an address, or the samples, with their roles."""
     paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
     roles = roles_of(paths, address.chosen)
-    files = [File(path.name, str(path), roles[path.name]) for path in paths]
-    runs = [file.name for file in files if file.role in ("run", "batch")]
-    names = run_names(runs)
-    begin = common_beginning(names)
-    short = {run: name.removeprefix(begin) for run, name in zip(runs, names, strict=True)}
-    return [file._replace(run=short.get(file.name, "")) for file in files]
+    with_run = [path.name for path in paths if roles[path.name] in ("run", "batch")]
+    names = run_names(with_run)
+    beginning = common_beginning(names)
+    name_of_run = dict(zip(with_run, names, strict=True))
+    files = []
+    for path in paths:
+        run = name_of_run.get(path.name, "").removeprefix(beginning)
+        files.append(File(path.name, str(path), roles[path.name], run))
+    return files
 
 
 def _at_fault(file: File, problem: ValueError) -> File:

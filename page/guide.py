@@ -26,7 +26,7 @@ def ranked(titles: str, scores: str = "") -> tuple[tuple[str, str, str], ...]:
     A score "-" is of a document that was not retrieved.
     """
     documents = titles.split("; ")
-    given = scores.split() or [f"{len(documents) - place}" for place in range(len(documents))]
+    given = scores.split() or list(map(str, range(len(documents), 0, -1)))
     rows = zip(documents, given, strict=True)
     return tuple((title, RELEVANCE[title], score.replace("-", "")) for title, score in rows)
 

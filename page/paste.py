@@ -125,7 +125,7 @@ def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:
     """Return the usual names and scores of documents, which may be left out."""
-    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
+    return [f"d{rank}" for rank in range(1, size + 1)], list(map(str, range(size, 0, -1)))
 
 
 def with_point(cell: str) -> str:

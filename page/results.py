@@ -116,10 +116,11 @@ def _measured(contents: Contents, options: Options) -> Results:
         reports.append(comparison)
         scores, pairs = comparison.scores, comparison.pairs
     else:
-        for run in runs.values():
-            reports.append(ndcg.report(predictions=run, references=judgments, **in_groups))
-        scores = {name: report.scores for name, report in zip(runs, reports, strict=True)}
-        pairs = ()
+        scores, pairs = {}, ()
+        for name, run in runs.items():
+            report = ndcg.report(predictions=run, references=judgments, **in_groups)
+            reports.append(report)
+            scores[name] = report.scores
     values = {}
     for measure in next(iter(scores.values())):
         # one run after another, with its queries in the order of the judgments

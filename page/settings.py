@@ -110,7 +110,7 @@ def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
     """Return the largest of some cutoffs; None for the whole list."""
     if None in cutoffs:
         return None
-    return max(cutoff or 0 for cutoff in cutoffs)
+    return max(filter(None, cutoffs))
 
 
 def _cutoff(text: str) -> int | None:

@@ -1,6 +1,5 @@
 """Which of several runs is best, and how sure that is: in sentences, and as rows of a table."""
 
-import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -284,12 +283,17 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
 
     The ends of intervals are shares of the axis.
     """
-    rows = [_row(standing, run, place) for run, place in standing.places().items()]
-    axis = axis_over(
-        [row.mean for row in rows], list(itertools.chain(*(row.interval for row in rows)))
-    )
+    rows: list[Row] = []
+    means: list[float] = []
+    ends: list[float] = []
+    for run, place in standing.places().items():
+        row = _row(standing, run, place)
+        rows.append(row)
+        means.append(row.mean)
+        ends += row.interval
+    axis = axis_over(means, ends)
     base = axis.place(standing.scores[standing.base].value)
-    for place, row in enumerate(rows):
+    for at, row in enumerate(rows):
         if row.interval:
             low, high = np.clip([axis.place(end) for end in row.interval], 0.0, 1.0).tolist()
             # a line that touches that of the base would not differ
@@ -297,7 +301,7 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
                 high = min(high, base - CLEAR)
             if row.kind == "better":
                 low = max(low, base + CLEAR)
-            rows[place] = row._replace(interval=(low, high))
+            rows[at] = row._replace(interval=(low, high))
     return rows, axis
 
 

@@ -13,7 +13,7 @@ from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
 from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
-from .ranking import Ranking
+from .ranking import Ranking, Row
 from .settings import CHOICES, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
@@ -76,12 +76,20 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         numbers=numbers,
         numbers_file=csv_address(NUMBERS, numbers),
         headers=NUMBERS,
-        # an empty cell would be lost when the text is read again
-        text="\n".join(csv_text(cell or "-" for cell in row) for row in address.shown_rows),
+        text=rows_as_text(address.shown_rows),
         text_fields=(*RANKING, "step", "guess", "paste", "run", "all"),
         signature=ndcg.signature(**settings.options),
         code=snippet(ranking.sides, settings),
     )
+
+
+def rows_as_text(rows: Sequence[Row]) -> str:
+    """Return the rows of a ranking as text that the page can read again."""
+    lines = []
+    for row in rows:
+        # without a dash, an empty cell would be lost
+        lines.append(csv_text(cell or "-" for cell in row))
+    return "\n".join(lines)
 
 
 def whose_ranking(address: Address) -> str:
