@@ -287,6 +287,9 @@ torch.distributed.destroy_process_group()
         assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
 
 
+OTHER_LENGTHS = "query_ids and the evaluation differ in length"
+
+
 @whole_or_batches
 @pytest.mark.parametrize(
     ("evaluated", "trainer", "named"),
@@ -294,17 +297,17 @@ torch.distributed.destroy_process_group()
         (
             PAIRS[:-1],
             {},
-            f"the evaluation differ in length, {len(PAIRS)} and {len(PAIRS) - 1};",
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) - 1};",
         ),
         (
             [*PAIRS, PAIRS[0]],
             {},
-            f"the evaluation differ in length, {len(PAIRS)} and {len(PAIRS) + 1};",
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) + 1};",
         ),
         (
             PAIRS,
             {"dataloader_drop_last": True},
-            f"the evaluation differ in length, {len(PAIRS)} and {len(PAIRS) // 4 * 4};",
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) // 4 * 4};",
         ),
         (PAIRS[::-1], {}, "query_ids: row 0 has the label"),
     ],
