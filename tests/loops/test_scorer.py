@@ -364,7 +364,7 @@ def test_the_error_for_xgboost_without_queries_says_how_to_pass_them(ndcg: Metri
     ):
         xgboost.train({"nthread": 1}, data, 2, evals=[(data, "train")], custom_metric=metric)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1, eval_metric=metric)
-    problem = r"xgboost_metric: XGBRanker.*weights each.*xgboost.train\(custom_metric=...\)"
+    problem = r"xgboost_metric: XGBRanker.*weights a query.*xgboost.train\(custom_metric=...\)"
     with pytest.raises(ValueError, match=problem):
         ranker.fit(
             rows.x, rows.y, qid=rows.queries, eval_set=[(rows.x, rows.y)], eval_qid=[rows.queries]
