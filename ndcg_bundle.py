@@ -483,7 +483,7 @@ OPTIONS: dict[str, Option] = {
     "measures": Option(
         "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
-        'each may have its own cutoff, such as `"nDCG@10"`',
+        'a measure may have a cutoff, such as `"nDCG@10"`',
         default="nDCG",
     ),
     "convention": Option(
@@ -497,7 +497,7 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        'the gain of each label, text, a number or a flag, as in `{"relevant": 3, "partially": 1, '
+        'the gains of labels, text, numbers or flags, as in `{"relevant": 3, "partially": 1, '
         '"not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a list of the '
         "gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
@@ -576,8 +576,7 @@ OPTIONS: dict[str, Option] = {
         "where the documents in `exclude` are removed",
         {
             "both": "from rankings and ideals",
-            "run": "from rankings only, so that those that are judged count in the ideal, as in "
-            "BEIR",
+            "run": "from rankings only, so that judged ones count in the ideal, as in BEIR",
         },
         default="both",
         said_as="excluded_from",
@@ -601,7 +600,7 @@ OPTIONS: dict[str, Option] = {
         unsaid=("empty", "raise"),
     ),
     "use_aggregator": Option(
-        "the mean over queries (default), or with False a list of the value of each query",
+        "the mean over queries (default), or with False a list of the values of queries",
         default=True,
     ),
     "engine": Option(
@@ -616,10 +615,10 @@ OPTIONS: dict[str, Option] = {
 
 ARGUMENTS = {
     "predictions": (
-        "the score of each document of each query; higher scores rank first. Nested lists (ragged "
+        "the scores of documents by query; higher scores rank first. Nested lists (ragged "
         "too), a 2-D array or tensor (masked arrays too), a list of 1-D arrays, a column of lists "
         "(Arrow, datasets, Polars, pandas, DuckDB), flat scores with `query_ids`, a mapping "
-        "`{query: {document: score}}`, the path of a run file, or a list of document ids for each "
+        "`{query: {document: score}}`, the path of a run file, or a list of document ids per "
         "query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` marks a "
         "document that was not retrieved: it has no rank, but counts in the ideal. The measure "
         "IDCG needs no predictions."
@@ -627,18 +626,18 @@ ARGUMENTS = {
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
         "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant "
-        "documents of each query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
+        "documents of every query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
         "masked value or a missing id marks a document that was not judged: it has a rank, with "
         "gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references, or by "
+        "the weights of queries in the mean, not negative, in the order of the references, or by "
         "query: `{query: weight}` or a pandas Series with the ids of queries in its index; by "
         "default all queries count the same."
     ),
-    "query_ids": "the query of each document, for flat predictions and references.",
+    "query_ids": "the queries of the documents, for flat predictions and references.",
     "document_ids": (
-        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each '
+        'the ids of the documents, next to `query_ids`, for `ties="docid"`; a query may have a '
         "document only once."
     ),
     "data": (
@@ -647,19 +646,19 @@ ARGUMENTS = {
     ),
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: "
-        "`{query: ids}`, a list of ids for each query if predictions are ids, a DataFrame in which "
+        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame in which "
         "the id columns have the same names as in `data`, or the path of a file. With "
-        '`exclude_from="run"`, those that are judged stay in the ideals.'
+        '`exclude_from="run"`, judged ones stay in the ideals.'
     ),
     "fields": (
         'the names of fields and columns of tables, records, hits and files: `{"query": ..., '
-        '"document": ..., "score": ..., "relevance": ...}`, each a name, a pair of names (in the '
+        '"document": ..., "score": ..., "relevance": ...}`; a name, a pair of names (in the '
         "predictions, in the references), or `None` if there is none: without scores the order "
-        "counts, without relevances each document is relevant. Names that are known need not be "
+        "counts, without relevances every document is relevant. Names that are known need not be "
         "given (docs/inputs.md lists them)."
     ),
     "by": (
-        "the slice of each query (text, an integer or a boolean; None for none), such as its "
+        "the slices of queries (text, an integer or a boolean; None for none), such as their "
         "language: queries with the same value are also scored as a slice. In the order of the "
         "queries, or by query, as `sample_weight`; with `data`, the name of its column, or of "
         "several, whose values are joined."
@@ -881,7 +880,7 @@ class Message(str):
 
 
 class InputError(ValueError):
-    """An error about an input: what is wrong, in which argument, and where there.
+    """An error about an input: what is wrong, in which argument, and at which place in it.
 
     The places lead from the argument, or a file, to a query; with a position, the document there is
     meant.
@@ -1243,8 +1242,8 @@ def grid_height(documents: int, count: int) -> int:
     """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
     if not count:
         return 0
-    # So the row of maxima has four times as many values as the shortlist, which takes longer per
-    # value: it is gathered and sorted.
+    # With this height the row of maxima has four times as many values as the shortlist. A value of
+    # the shortlist takes longer, since it is gathered and sorted.
     return math.isqrt(documents // (4 * count))
 
 
@@ -1480,7 +1479,7 @@ def to_label(values: Iterable[Any]) -> str:
         gains += ", ..."
     without_quotes = {label[1:-1]: "..." for label in labels}
     call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
-    return f"for labels, give the gain of each, {call}"
+    return f"for labels, give their gains, {call}"
 
 
 # ndcg/measure/scoring.py: The measure: CG, DCG, IDCG and nDCG of every query, from plain arrays.
@@ -1622,7 +1621,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
         return values
     if len(discount) < ranks:
         raise InputError(
-            f"{mark('discount')} lists {len(discount)} ranks, but {ranks} count; "
+            f"{mark('discount')} ends at rank {len(discount)}, but {ranks} ranks count; "
             f"list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)
@@ -2273,7 +2272,7 @@ class Options:
         return _REMEMBERED[key]
 
     @classmethod
-    def of_method(
+    def for_method(
         cls,
         method: Callable[..., Any],
         k: Any,
@@ -2453,7 +2452,7 @@ def signature(
     >>> signature(k=10)
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0'
     """
-    return Options.of_method(signature, k, options, lacks=()).signature(
+    return Options.for_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None
     )
 
@@ -2532,7 +2531,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval: above 0, and not too close to 1."""
+    """Return a level, such as a confidence level, above 0 and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise must_be(name, f"between 0 and 1, such as {example}", value)
@@ -2825,7 +2824,7 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
     # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    if value is None or isinstance(value, (str, bool)) or is_real(value):
+    if isinstance(value, (str, bool, NoneType)) or is_real(value):
         return value
     return str(value)
 
@@ -3205,7 +3204,7 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
                 "not by index; join both tables by query and document first, or give .to_numpy() "
-                "of both if their order is right",
+                "of each if their order is right",
                 name,
             )
 
@@ -4157,8 +4156,8 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
 def check_queries_equal(predicted: int, referred: int) -> None:
     """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
-        counts = f"{mark('predictions')} hold {predicted} queries and references {referred}"
-        raise InputError(f"{counts}; give both for every query")
+        problem = f"{mark('predictions')} and references differ in the number of queries"
+        raise InputError(f"{problem}, {predicted} and {referred}; give both for every query")
 
 
 # Formats
@@ -5315,7 +5314,7 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
 
 
 def is_lowest_first(name: Any) -> bool:
-    """Return whether the name of scores says that the lowest is best, or is that of ranks."""
+    """Return whether the name of scores says that the lowest is best, or that they are ranks."""
     # Lists are called "ranks", in the plural.
     return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
@@ -6650,7 +6649,7 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
         raise InputError(problem, "query_ids")
     ids = list(in_python(query_ids))
     if len(ids) != queries:
-        problem = f"has {len(ids)} ids for {queries} queries; give an id for each"
+        problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
     return list(rows_by_query("query_ids", ids, ids))
 
@@ -6876,8 +6875,10 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
     if queries.rows != len(documents):
-        lengths = f"{queries.rows} query ids and {len(documents)} document ids"
-        raise InputError(f"has {lengths}; give both in each row", "exclude")
+        lengths = (
+            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
+        )
+        raise InputError(f"{lengths}; give both in every row", "exclude")
     return queries.codes, queries.distinct, documents
 
 
@@ -6908,8 +6909,9 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
         hint = "give a list or a set of ids for each query, in the same order"
         raise InputError(f"{problem}; {hint}", "exclude")
     if len(rows) != queries:
-        counts = f"{len(rows)} queries and predictions {queries}"
-        raise ValueError(f"exclude holds {counts}; give a list of ids for each")
+        problem = "exclude and predictions differ in the number of queries"
+        counts = f"{len(rows)} and {queries}"
+        raise ValueError(f"{problem}, {counts}; give a list of ids for every query")
     return dict(enumerate(rows))
 
 
@@ -7115,7 +7117,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
     """
     try:
         first = _first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are no numbers, which another error says
+    except (TypeError, ValueError):  # some are not numbers; another error says so
         return
     if first is not None:
         problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
@@ -7156,7 +7158,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     problem = "the scores of each query rise in the order of its documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{argument}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
 
 
 def _rise(scores: Sequence[Any]) -> bool:
@@ -7327,7 +7329,8 @@ def join_lists(
 
 def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
     query = int(np.flatnonzero(scored != judged)[0])
-    problem = f"{scored[query]} predictions and {judged[query]} references"
+    lengths = f"{scored[query]} and {judged[query]}"
+    problem = f"predictions and references differ in length, {lengths}"
     none = mark(
         "None",
         before=", ",
@@ -7460,7 +7463,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
         hint = f"{sizes}, for their ends numpy.diff(ends) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths} rows; {hint}"
+        f"document; got {lengths}; {hint}"
     )
 
 
@@ -7648,7 +7651,7 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     """Return whether ids and others, of both of which there are some, have no kind in common."""
     kinds = set(map(id_kind, set(map(type, ids))))
     other_kinds = set(map(id_kind, set(map(type, other_ids))))
-    if "" in kinds | other_kinds:  # some are no ids, which another error says
+    if "" in kinds | other_kinds:  # some are not ids; another error says so
         return False
     return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 
@@ -8304,7 +8307,7 @@ def _lists_beside(
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
         fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        # Lists of text are as long by chance more often: those of contexts, beside their ids.
+        # Lists of text, such as contexts, are more often as long as the ids without being values.
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
@@ -8491,7 +8494,7 @@ class ObjectReader:
         return self.roles.value is not None or self.lists.has_values
 
     def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects in the list that the path of the query leads through, if it does."""
+        """Return the objects that have the query: those of an outer list, if it is in one."""
         return _within_lists(objects, self.wrapper)
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
@@ -8563,7 +8566,7 @@ class ObjectReader:
             return []
         if not is_list(values) or len(values) != len(ids):
             path = self.fields[self.names.value]
-            problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
+            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
         return list(values)
 
@@ -8676,7 +8679,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
-        raise ValueError(f"{argument}: {problem}; {HINT}")
+        raise InputError(f"{problem}; {HINT}", argument)
     read = partial(_inputs_frame_columns, value)
     return Frame(names, read, read)
 
@@ -8887,7 +8890,7 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
-        with suppress(Exception):  # which the values of the columns that are read may raise again
+        with suppress(Exception):  # which reading the chosen columns may raise again
             (column,) = frame.head([name])
             examples[name] = as_python(next(islice(iter(column), 1)))
     return examples
@@ -8937,7 +8940,7 @@ def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) ->
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
-        warn(f"{argument}: {problem}")
+        warn(f"{mark(argument)}: {problem}")
     return tell_order(ranks)
 
 
@@ -9146,7 +9149,7 @@ def objects_by_id(
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
-        warn(f"{argument}: {reader.lists.warning}")
+        warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
         rows_by_query(argument, ids, rows),
         by_position=queries is None and reader.roles.query is None,
@@ -9483,7 +9486,7 @@ def _inputs_sides_by_query(
     except ValueError as error:
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
-        warn(f"{argument}: {reader.lists.warning}")
+        warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
         documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
     )
@@ -9617,7 +9620,8 @@ def join_sparse(
     check_queries_equal(predictions.shape[0], references.shape[0])
     queries, documents = predictions.shape
     if documents != references.shape[1]:
-        problem = f"predictions have {documents} columns and references {references.shape[1]}"
+        widths = f"{documents} and {references.shape[1]}"
+        problem = f"predictions and references differ in the number of columns, {widths}"
         hint = "give both one column for each document, in the same order"
         raise ValueError(f"{problem}; {hint}")
     stored = _places(predictions)
@@ -9690,7 +9694,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     wrong = lengths != columns
     if wrong.any():
         query = int(wrong.argmax())
-        counts = f"has {lengths[query]} values beside {columns} columns of sparse {other}"
+        counts = f"its length is {lengths[query]}, the width of sparse {other} {columns}"
         hint = "give one for each column, or a sparse matrix of the same shape"
         raise InputError(f"query {query}: {counts}; {hint}", argument)
 
@@ -9781,8 +9785,8 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
     if len(rows) != len(lists):
-        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
-        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
+        problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
+        raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"
@@ -9790,7 +9794,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             if given is None:
                 raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
-            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
+            problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
         documents = []
         numbers = []
@@ -9924,7 +9928,7 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
 
 
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
-    """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
+    """Return the scores with the ids of the rows, if the references are rows of LETOR."""
     are_scores = isinstance(run, Columns) and run.are_rows
     are_judged = isinstance(qrels, Columns) and qrels.are_rows
     scores = run
@@ -9945,8 +9949,9 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         raise InputError(f"{problem}; {hint}", "predictions")
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
-        rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
-        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
+        rows = f"row of the references, in their order, {len(qrels.query)} in all"
+        problem = f"must hold one score per {rows}; got {len(column.values)}"
+        raise InputError(problem, "predictions")
     scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
     return scored.retrieved(column.present)
 
@@ -10363,7 +10368,9 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
     for (one, side), (other, same) in combinations(sides.items(), 2):
         if side is same and isinstance(side, Iterator):
             problem = f"are the same {type(side).__name__}, which can be read only once"
-            raise ValueError(f"{one} and {other} {problem}; read it into a list or a table first")
+            raise InputError(
+                f"{mark(one)} and {mark(other)} {problem}; read it into a list or a table first"
+            )
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
@@ -10377,18 +10384,19 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     relevance = qrels.fields.get("relevance")
     if relevance is not None and relevance == run.fields.get("score"):
         problem = "are the same column of the same table"
-        raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
+        both = f"{mark(argument)} and {mark('references')}"
+        raise InputError(f"{both} {problem}; name a score and a relevance")
     document = run.fields["document"]
     if relevance is None and document == qrels.fields["document"]:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
+        warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
-            raise ValueError(f"{argument}: {problem}; give one of them, or leave the row out")
+            raise InputError(f"{problem}; give one of them, or leave the row out", argument)
 
 
 # Both sides together
@@ -10662,7 +10670,8 @@ class Limits(NamedTuple):
         limit = getattr(self, name)
         if limit is not None and count > limit:
             unit = "bytes uncompressed" if name == "uncompressed" else name
-            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
+            problem = f"holds too many {unit}: the limit here is {limit:,}"
+            raise ValueError(f"{problem}; give a part of it")
 
 
 NO_LIMITS = Limits()
@@ -11485,7 +11494,7 @@ def from_json(
 
 
 def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
-    """Return the unit of places in one value, which holds all rows, and the rows."""
+    """Return how messages name a row of a JSON value, and the value with its rows."""
     frame = table_of("", value, request.names)
     if frame is not None:
         values, unit = rows_of_frame(frame), "row {} (from 0)"
@@ -13611,15 +13620,15 @@ def measure_on_device(
     padding.
     """
     score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
-    device = accelerator_of(score)
-    if device is None:
+    sides = [score, relevance]
+    if mask is not None:
+        sides.append(mask)
+    devices = set(map(accelerator_of, sides))
+    if query_ids is not None:
+        devices.add(accelerator_of(query_ids))
+    if None in devices or len(devices) > 1:
         return None
-    if accelerator_of(relevance) != device:
-        return None
-    for optional in (query_ids, mask):
-        if optional is not None and accelerator_of(optional) != device:
-            return None
-    if not _can_score(inputs, options, mask):
+    if not _can_score(inputs, options, sides):
         return None
     import torch
 
@@ -13630,24 +13639,22 @@ def measure_on_device(
     return None
 
 
-def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
-    """Return whether tensors on a device have a format and options that it can score."""
-    score, relevance = inputs.predictions, inputs.references
+def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
+    """Return whether a device can score tensors: predictions, references and perhaps a mask."""
+    score = inputs.predictions
     if score.numel() < ON_DEVICE_FROM:
         return False
     # A device knows documents by their positions only.
     if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
-    types = {_scores_devices_type(score), _scores_devices_type(relevance)}
-    if mask is not None:
-        types.add(_scores_devices_type(mask))
-    if not types.issubset(NUMBER_TENSORS) or not _has_exact_types(options, _scores_devices_type(score)):
+    if not set(map(_scores_devices_type, sides)).issubset(NUMBER_TENSORS):
+        return False
+    if not _has_exact_types(options, _scores_devices_type(score)):
         return False
     if inputs.query_ids is None:
-        return _scores_devices_are_rows(score, relevance, mask)
-    if mask is not None:
-        return False
-    return _scores_devices_are_columns(score, relevance, inputs.query_ids)
+        return _scores_devices_are_rows(sides)
+    has_mask = len(sides) > 2
+    return not has_mask and _scores_devices_are_columns(score, inputs.references, inputs.query_ids)
 
 
 def _has_exact_types(options: Options, score_type: str) -> bool:
@@ -13662,14 +13669,12 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
     return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _scores_devices_are_rows(score: Any, relevance: Any, mask: Any) -> bool:
+def _scores_devices_are_rows(sides: list[Any]) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
+    score, relevance = sides[:2]
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
         return False
-    shapes = {score.shape, relevance.shape}
-    if mask is not None:
-        shapes.add(mask.shape)
-    if len(shapes) > 1:
+    if any(side.shape != score.shape for side in sides):
         return False
     # Integers on both sides may be ids, which the host refuses.
     return not {_scores_devices_type(score), _scores_devices_type(relevance)}.issubset(INTEGER_TENSORS)
@@ -14073,7 +14078,7 @@ def _shell_text(value: Any) -> str:
 
 # ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
 
-NEAR = 0.05  # how far from the reported score one of another origin may be
+NEAR = 0.05  # how close to the reported score one of another origin is assumed to be
 UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
 
 
@@ -14081,9 +14086,9 @@ class Evidence(NamedTuple):
     """Reported scores, or the reported values of all queries."""
 
     scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
-    tolerance: Floats  # of a match: half a unit of the last digit, and what 32 bits lose
+    tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
     exact: Floats  # half a unit of the last digit
-    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if that of one is unknown
+    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
     by_query: bool = False  # whether these are the values of the queries
 
     def near(self, values: Floats) -> Mask:
@@ -14273,7 +14278,7 @@ class Searched(NamedTuple):
         return self.evidence.cutoffs or [self.k]
 
     def options(self, **chosen: Any) -> Options:
-        """Return the known options, and others beside them or in place of them."""
+        """Return the known options with others, which replace known ones of the same name."""
         return Options.parse(**{**self.given, **chosen})
 
     def values_of(self, name: str) -> Sequence[Any]:
@@ -14579,7 +14584,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
         for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
-            # With cutoffs of the scores, one setting has a row for all of them.
+            # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
             causes.append(PossibleCause(combination, hash_of(matching_values)))
@@ -14627,9 +14632,10 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of several that are alike.
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
 
-    The caller's comes first, then its neighbors, the usual ones, and all of short rankings.
+    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
+    rankings all others.
     """
 
     def has_ideal(cutoff: int | None) -> bool:
@@ -14917,7 +14923,7 @@ def queries_of(rankings: Rankings, k: int | None) -> Iterator[Query]:
 
 # ndcg/explanations/slips.py: Every way in which nDCG is known to go wrong, as one table.
 
-# Changes of a query, and terms with them
+# Slips that change a query, and terms that use them
 
 
 def _first_relevant(query: Query) -> Query:
@@ -14934,7 +14940,7 @@ def _places_in_truth(query: Query) -> Query:
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
-        # Another document takes the rank of one that is no hit.
+        # A document that is not a hit leaves its rank to an unknown one.
         documents.append(document if document in top else _another(document))
     return query._replace(run=in_order(documents))
 
@@ -15508,9 +15514,9 @@ class Fit(NamedTuple):
     """A definition that explains the answers."""
 
     definition: Definition
-    # the values of queries with nothing relevant, orders of ties and precisions of scores that
-    # agree; empty words for an order or a precision that no ranking shows, or an order that is not
-    # fixed
+    # What agrees with the answers: the value of queries with nothing relevant, the order of ties,
+    # the precision of scores. A word is empty if no ranking shows it, or if ties have no fixed
+    # order.
     choices: Sequence[tuple[float | str, str, str]]
     unordered: int = 0  # the number of rankings with ties that no single order explains
 
@@ -16600,7 +16606,7 @@ class Asker:
 
 
 class _Printed(io.BytesIO):
-    """What a function prints, also if it closes its output."""
+    """Keeps what a function prints, even if the function closes its output."""
 
     def close(self) -> None:
         """Keep what was printed."""
@@ -17025,7 +17031,7 @@ class Check(Readable):
 
     @property
     def nearest(self) -> str:
-        """The convention that was wanted, else that of the first match, else that agrees most."""
+        """The convention that was asked for, else the first match, else the most similar one."""
         if self.wanted:
             return self.wanted
         if self.matches:
@@ -17534,8 +17540,9 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        problem = f"by must hold one value for each of {queries} queries"
-        raise ValueError(f"{problem}; got {len(slices.code)}")
+        raise ValueError(
+            f"by must hold one value per query, {queries} in all; got {len(slices.code)}"
+        )
     return slices
 
 
@@ -17850,8 +17857,8 @@ def _first_rows(
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         raise InputError(
-            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for "
-            "every row"
+            f"{mark(argument)} and query_ids differ in length, {len(values)} and {len(code)}; give "
+            "both for every row"
         )
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts
@@ -17881,8 +17888,8 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     if not weight.any():
         raise InputError(
             f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
-            f"those with no relevant documents, {mark('missing', 'skip')} those that are missing "
-            f"from the {mark('predictions')}; {mark('zero_division', 0)}, or "
+            f"queries with no relevant documents, {mark('missing', 'skip')} queries missing from "
+            f"the {mark('predictions')}; {mark('zero_division', 0)}, or "
             f"{mark('missing', 'empty')}, gives them one",
             name,
         )
@@ -17909,8 +17916,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
     if shape != queries:
         raise InputError(
-            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got "
-            f"{shape}"
+            f"{mark('sample_weight')} must hold one weight per query, {queries} in all; got {shape}"
         )
     weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
@@ -17932,8 +17938,8 @@ def _as_floats(weights_in_order: Any) -> Floats:
             return np.asarray(weights_in_order, np.float64)
     numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
-        is_flag = isinstance(value, (bool, np.bool_))
-        if not is_flag and not is_real(value):
+        # Flags are weights of 1 and 0.
+        if not isinstance(value, (bool, np.bool_)) and not is_real(value):
             problem = f"must be a number; got {shown(weights_in_order[query])}"
             raise InputError(problem, "sample_weight", f"query {query}")
     return np.asarray(numbers, np.float64)
@@ -18053,10 +18059,10 @@ def legend_above(axes: Any) -> None:
 # ndcg/explanations/reported.py: Read reported scores: a score, scores by name, or a value per query.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# What a score may be off, however many digits it has
-LOSS_OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
-LOSS_OF_MEAN = 2e-7  # any other, which may be the mean of values of 32 bits
-REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
+# How far off a score may be, however many digits it has
+LOSS_OF_32_BITS = 1e-6  # a 32-bit number, since some libraries compute with 32 bits
+LOSS_OF_MEAN = 2e-7  # any other number, which may be the mean of 32-bit values
+REORDERED = 1e-9  # the score of the closest convention, which may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
@@ -18161,8 +18167,7 @@ class Reported(NamedTuple):
                 values = _in_order_of_queries(values, rankings)
             if len(values) != rankings.queries:
                 raise InputError(
-                    f"{len(values)} values for {rankings.queries} queries; "
-                    "give the value of each query",
+                    f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
                     "got",
                 )
             numbers = list(map(_value_of_query, values))
@@ -19095,7 +19100,7 @@ def explain(
     pair: tuple[str, ...] = ()
     if between is not None:
         pair = _two_conventions(between)
-    parsed = Options.of_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
+    parsed = Options.for_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
         Inputs(
@@ -21143,7 +21148,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
 
 
 def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
-    """Yield sentences on slices with few values, and on what their mean lacks for it."""
+    """Yield sentences on slices without an interval, and on what their mean lacks then."""
     yield from small_slices(slices)
     without = 0
     for part in slices.values():
@@ -21536,7 +21541,7 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
     """Raise an error unless a saved number of queries is the number of their rows."""
     if saved_count(saved, f"{place}: queries") != there:
         raise ValueError(
-            f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing"
+            f"{place}: the number of queries is {saved}, of their rows {there}; rows are missing"
         )
 
 
@@ -21917,7 +21922,7 @@ def report(
     (0.8552, 1)
     """
     resampling = Resampling.parse(confidence)
-    parsed = Options.of_method(report, k, options)
+    parsed = Options.for_method(report, k, options)
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )
@@ -22209,10 +22214,10 @@ def sentence_transformers_evaluator(
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
     ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and by slice `nDCG@10/slice=en`. The
     first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
-    {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
-    of every query: in addition to its k best documents, the run contains up to 1,000 documents that
-    tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
-    set, all judged documents.
+    {document: score}}`, of its last call. `compute` gives the same scores for whole rankings:
+    besides the k best documents of a query, the run contains up to 1,000 documents that tie with
+    the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all
+    judged documents.
 
     Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
     + k) scores, and these documents of every query; with `k=None`, all documents.
@@ -22250,7 +22255,7 @@ def sentence_transformers_evaluator(
         ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
-    parsed = Options.of_method(sentence_transformers_evaluator, k, options)
+    parsed = Options.for_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
     references = _judgments(queries, corpus, relevant_docs)
@@ -22673,7 +22678,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
     >>> {name: round(value, 4) for name, value in batches.compute().items()}
     {'nDCG@2': 0.6998}
     """
-    return Meter(Options.of_method(meter, k, options))
+    return Meter(Options.for_method(meter, k, options))
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:
@@ -22870,11 +22875,11 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     if unlike.any():
         query = int(np.argmax(unlike))
         name = rankings.place(query, None) if rankings.place is not None else f"query {query}"
-        counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+        counts = f"the length of {name} is {lengths[query]}, of the first query {lengths[0]}"
         problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
         raise InputError(f"{engine}: {problem}")
     if lengths[0] == 1:
-        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        problem = "scikit-learn needs lists of two documents or more; got 1"
         raise InputError(f"{engine}: {problem}")
     shape = (rankings.queries, -1)
     score = rankings.score[judged].reshape(shape)
@@ -22947,7 +22952,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
         ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
-    names = Options.of_method(scorer, k, options).names
+    names = Options.for_method(scorer, k, options).names
     if len(names) > 1:
         raise ValueError(
             f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
@@ -22971,12 +22976,12 @@ def ndcg(
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
         raise ValueError(
-            f"groups are missing, so the query of each row is unknown; {hint}. Only a 2-D y, with "
+            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
             "one row per query, needs no groups"
         )
     if predicted.shape != labels.shape:
         models = "by a ranker, a regressor or a classifier of two classes"
-        hint = f"one score for each label is needed: {models}"
+        hint = f"one score per label is needed: {models}"
         raise ValueError(
             f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
             f"{labels.shape}; {hint}"
@@ -23027,7 +23032,7 @@ def lightgbm_metric(
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
     [('nDCG@1', 0.5, True)]
     """
-    return partial(_for_lightgbm, Options.of_method(lightgbm_metric, k, options))
+    return partial(_for_lightgbm, Options.for_method(lightgbm_metric, k, options))
 
 
 def _for_lightgbm(
@@ -23061,9 +23066,8 @@ def _for_lightgbm(
 def _loops_scorer_check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
-        raise ValueError(
-            f"lightgbm_metric: the groups hold {rows} rows, the {name} {len(column)}; give all"
-        )
+        counts = f"the groups and the {name} differ in the number of rows, {rows} and {len(column)}"
+        raise ValueError(f"lightgbm_metric: {counts}; give all")
 
 
 def xgboost_metric(
@@ -23082,12 +23086,12 @@ def xgboost_metric(
     Raises:
         ValueError: an option that `compute` rejects.
     """
-    return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
+    return partial(_for_xgboost, Options.for_method(xgboost_metric, k, options))
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     if not hasattr(data, "get_uint_info"):
-        weights = "weights each by its number of documents"
+        weights = "weights a query by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
@@ -23112,7 +23116,7 @@ def _loops_scorer_results(
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         raise ValueError(
-            f"predictions: must be one score for each row; got scores of shape {predictions.shape} "
+            f"predictions: must be one score per row; got scores of shape {predictions.shape} "
             f"for labels of shape {labels.shape}"
         )
     offsets = pa.array(begins, pa.int32())
@@ -23146,7 +23150,7 @@ def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> A
         ValueError: an option that `compute` rejects.
         ImportError: torchmetrics is not installed.
     """
-    parsed = Options.of_method(torchmetrics_metric, k, options)
+    parsed = Options.for_method(torchmetrics_metric, k, options)
     return _metric_class()(parsed)
 
 
@@ -23175,10 +23179,10 @@ class NDCGMetric:
     higher_is_better = True
     is_differentiable = False
     full_state_update = False
-    # Numbers are kept in 64 bits, so that all processes gather the same types whatever they were
-    # given: integers as they are, floats as their bits. `integers` tells them apart: it is 1 if the
-    # score is an integer, plus 2 if the label is. Up to version 2.1, the states had other types and
-    # names, so old checkpoints are rejected.
+    # All processes must gather the same types, so the states are 64-bit integers: an integer is
+    # stored as it is, a float as its bits. `integers` says which is which: 1 if the score is an
+    # integer, plus 2 if the label is. Up to version 2.1 the states had other types and names, so
+    # old checkpoints are rejected.
     rows = ("scores", "labels", "queries", "integers")
 
     def __init__(self, options: Options) -> None:
@@ -23437,7 +23441,7 @@ class _Columns(NamedTuple):
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
         """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
-            column = "a column with an id for each row, such as data['query']"
+            column = "a column with an id per row, such as data['query']"
             allowed = f"a function of the model's main input, or {column}"
             raise must_be("query_ids", allowed, query_ids)
         if references is None:
@@ -23469,9 +23473,8 @@ class _Columns(NamedTuple):
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
-            raise ValueError(
-                f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}; {hint}"
-            )
+            lengths = f"{len(self.ids)} and {len(labels)}"
+            raise ValueError(f"query_ids and the evaluation differ in length, {lengths}; {hint}")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
@@ -23549,7 +23552,7 @@ def trainer_metrics(
     >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction
     {'nDCG@1': 1.0}
     """
-    parsed = Options.of_method(
+    parsed = Options.for_method(
         trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER
     )
     return TrainerMetrics(parsed, query_ids, references, main_input)
@@ -23563,7 +23566,7 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
         # A third value could be the inputs or the losses.
         if len(evaluation) == 2:
             return evaluation[0], evaluation[1], None
-        got = f"{len(evaluation)} values"
+        got = f"a {type(evaluation).__name__} of length {len(evaluation)}"
     else:
         got = type(evaluation).__name__
     raise ValueError(
@@ -23934,7 +23937,7 @@ class Exchange:
         return self._await(look, f"{problem} within {self.timeout} seconds; {hint}")
 
     def _await(self, look: Callable[[], Awaited | None], problem: str) -> Awaited:
-        """Look until there is something, and return it; after the timeout, raise an error."""
+        """Look until there is something, and return it; raise an error after the timeout."""
         while (awaited := look()) is None:
             if time.monotonic() > self.deadline:
                 raise ValueError(problem)
@@ -23961,7 +23964,7 @@ class Exchange:
 
     def _another(self) -> ValueError:
         problem = f"another process {self.process_id} uses the files {self.prefix}-*"
-        return ValueError(f"{problem}; give each evaluation an experiment_id of its own")
+        return ValueError(f"{problem}; give every evaluation another experiment_id")
 
     def _path(self, process: int, kind: str) -> Path:
         return Path(f"{self.prefix}-{process}.{kind}")
@@ -24123,7 +24126,7 @@ class Batches:
         before = getattr(self._state.traits, option)
         if before not in ("", value):
             problem = f'the batches before were added with "{before}", so it cannot be "{value}"'
-            raise InputError(f"{problem}; give it to add_batch, the same for each batch", option)
+            raise InputError(f"{problem}; give it to add_batch, the same for all batches", option)
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.
@@ -24134,10 +24137,10 @@ class Batches:
         if self._holds_batches() and self._state.pid != os.getpid():
             raise RuntimeError(
                 f"this metric holds batches that process {self._state.pid} has added; compute them "
-                "there, and reload the metric in each process"
+                "there, and reload the metric in all processes"
             )
         if self._lock.locked():
-            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+            raise RuntimeError("this metric is in use by another thread; load one per thread")
         before = None
         try:
             with self._lock:
@@ -24214,15 +24217,14 @@ class Batches:
         try:
             return score(Inputs(queries["predictions"], queries["references"]))
         except ValueError as error:
-            # An error of another type is that of a subclass of the metric.
+            # Only subclasses of the metric raise errors of other types.
             if type(error) not in (ValueError, InputError):
                 raise
             if not state.queries:
                 raise
             hint = "to do without them, reload the metric"
             raise InputError(
-                f"{marked(error)} ({state.queries} queries added before, which count from 0, are "
-                f"kept; {hint})"
+                f"{marked(error)} (the queries added before, which count from 0, are kept; {hint})"
             ) from None
 
     # Several processes
@@ -24583,6 +24585,7 @@ def _scores_spark_join_are_alike(one: pa.Array, other: pa.Array) -> Mask:
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = ("boolean", *INTEGERS, "float", "double")
 ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+ARRAYS_OF_IDS = tuple(map("array<{}>".format, ID_TYPES))
 KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
 # Columns of the rows of arrays, under names that no table is likely to have.
 ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
@@ -24600,17 +24603,18 @@ def queries_of_frame(
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in given.items()))
-    if exclude is not None and (nested or "document" not in given):
+    has_documents = "document" in given
+    if exclude is not None and (nested or not has_documents):
         hint = "name the columns of ids as query and document"
         raise ValueError(f"exclude needs one row per document; {hint}")
+    if nested and has_documents:
+        hint = "in arrays, put the documents in ascending order of id instead"
+        raise ValueError(f"document needs one row per document; {hint}")
     if nested:
-        if "document" in given:
-            hint = "in arrays, put the documents in ascending order of id instead"
-            raise ValueError(f"document needs one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
+    if ties == "docid" and not has_documents:
         raise ValueError('ties="docid" needs the ids of documents: name their column as document')
     _refuse_order(ties)
     if exclude is not None:
@@ -24745,7 +24749,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
     rank, item, origin = map(_scores_spark_rows_quoted, (RANK, ITEM, ORIGIN))
     for column, kind in frame.dtypes:
         are_structs = kind.startswith("array<struct<")
-        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
+        if not are_structs and kind not in ARRAYS_OF_IDS:
             continue
         array = _scores_spark_rows_quoted(column)
         others = [_scores_spark_rows_quoted(name) for name in frame.columns if name != column]
@@ -24941,7 +24945,7 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     all_options = {"use_aggregator": use_aggregator, **options}
-    parsed = Options.of_method(compute_spark, k, all_options, lacks=("engine",))
+    parsed = Options.for_method(compute_spark, k, all_options, lacks=("engine",))
     columns = {
         "query": query,
         "prediction": prediction,
@@ -24979,7 +24983,7 @@ def compute_spark_tables(
 
     Queries without judgments are left out, as where rankings are joined by ids.
     """
-    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
+    parsed = Options.for_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
         hint = "join them, and give data= and the names of its columns, with that of the weights"
         raise InputError("two Spark tables take no weights", "sample_weight", hint=hint)
@@ -25215,9 +25219,9 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     if differs.any():
         query = int(np.argmax(differs))
         raise ValueError(
-            f"{place(query)}: {predicted[query]} predictions and {referred[query]} references; "
-            "give both for every document, null for the score of one not retrieved or the "
-            "relevance of one not judged"
+            f"{place(query)}: predictions and references differ in length, {predicted[query]} and "
+            f"{referred[query]}; give both for every document, null for the score of one not "
+            "retrieved or the relevance of one not judged"
         )
 
 
@@ -25296,7 +25300,7 @@ def compute(
         columns = {"prediction": predictions, "reference": references}
         columns |= {"query": query_ids, "document": document_ids}
         return compute_spark(data, **columns, **others)
-    parsed = Options.of_method(compute, k, options, lacks=())
+    parsed = Options.for_method(compute, k, options, lacks=())
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
     )
@@ -25349,7 +25353,7 @@ def documents(
     b 3.0 2 0.0
     c 1.0 None 0.0
     """
-    parsed = Options.of_method(documents, k, options)
+    parsed = Options.for_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
         raise ValueError(
             f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
@@ -25448,7 +25452,7 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
 
 def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
-    # Sorted ascending and turned round, so that of equal scores the highest of these is first.
+    # Ascending order, reversed: among equal scores the highest of the second keys is first.
     position = np.arange(len(score), dtype=np.float64)
     last_first = {"best": gain, "worst": -gain, "last": position}.get(ties, -position)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
@@ -25606,7 +25610,7 @@ def preview(
     >>> result.predictions.form, result.judged, result.documents[0]
     ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
     """
-    parsed = Options.of_method(preview, k, options, lacks=())
+    parsed = Options.for_method(preview, k, options, lacks=())
     if any(map(is_spark, (predictions, references, data))):
         raise InputError(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
@@ -26620,7 +26624,7 @@ def compare(
         options = {**options, "score_order": None}
     else:
         orders = {}
-    parsed = Options.of_method(compare, k, options)
+    parsed = Options.for_method(compare, k, options)
     names = system_names(systems, baseline)
     for name in orders:
         choice(f"a system in {mark('score_order')}", name, names)
@@ -26641,7 +26645,7 @@ def compare(
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, parsed)
     for sentence in dict.fromkeys(unmatched.values()):
-        alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
+        alike = [_statistics_comparing_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
     # The signature names the order of every system, or the one of all.
     score_orders = [system_options.score_order for system_options in options_by_system.values()]
@@ -26696,13 +26700,8 @@ def comparison_of(
 
 
 def _statistics_comparing_argument(system: str) -> str:
-    """Return a system's predictions as errors name them."""
-    return f"systems[{shown(system)}]"
-
-
-def _marked_argument(system: str) -> str:
-    """Return a system's predictions as every entry point names them."""
-    return mark("systems", system, said=_statistics_comparing_argument(system))
+    """Return a system's predictions as messages name them."""
+    return mark("systems", system, said=f"systems[{shown(system)}]")
 
 
 def _columns_of_systems(
@@ -26732,7 +26731,7 @@ def _columns_of_systems(
         except ValueError as error:
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
-            raise within(error, _marked_argument(name)) from None
+            raise within(error, _statistics_comparing_argument(name)) from None
     return columns, unmatched
 
 
@@ -26753,7 +26752,7 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
             f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
             f"{mark('missing', 'skip')} skips the query for all systems",
-            _marked_argument(name),
+            _statistics_comparing_argument(name),
         )
 
 

@@ -95,7 +95,7 @@ def _metric(checkout: Path = ROOT) -> Any:
 
 @functools.cache
 def stock_metric() -> Any:
-    """scikit-learn's nDCG as a metric of evaluate, in the way of those on the Hub."""
+    """scikit-learn's nDCG as a metric of evaluate, written as metrics on the Hub are."""
     import datasets
     import evaluate
     from sklearn.metrics import ndcg_score
@@ -340,18 +340,19 @@ PACKAGES = [
 
 
 def contenders_of(shape: Shape) -> tuple[str, ...]:
-    """Who is measured on rankings of a shape."""
-    if shape.scores is not None and shape.scores == shape.documents:  # one query
-        return ("compute", "stock evaluate", "sklearn")
+    """Return the contenders that are measured on rankings of a shape."""
     if shape.scores is not None:
+        is_one_query = shape.scores == shape.documents
+        if is_one_query:
+            return ("compute", "stock evaluate", "sklearn")
         return ("kernel", "compute")
     if shape.lists:
         return ("compute", "add_batch", "stock evaluate")
     if shape.tied:
-        several = ("kernel", BEFORE, "compute", "stock evaluate", "sklearn", "torch.topk")
-        return tuple(name for name in several if name in CONTENDERS)
-    return tuple(
-        name
-        for name in CONTENDERS
-        if name not in PEERS or (shape.dense and shape.dtype == "float64")
-    )
+        names = ["kernel", BEFORE, "compute", "stock evaluate", "sklearn", "torch.topk"]
+    else:
+        names = list(CONTENDERS)
+    if not shape.dense or shape.dtype != "float64":
+        # Other libraries are measured on the plainest rankings only.
+        names = [name for name in names if name not in PEERS]
+    return tuple(name for name in names if name in CONTENDERS)

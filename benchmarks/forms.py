@@ -343,7 +343,7 @@ def _frames(rows: int, kind: str) -> dict[str, Callable[[], Call]]:
 def _sparse(queries: int) -> dict[str, Callable[[], Call]]:
     """Scores of 100 columns of a query and 5 labels, 3 of them among these; and as flat columns."""
     random = np.random.default_rng(0)
-    blocks, width = 100, 6_700  # a score in each block of columns
+    blocks, width = 100, 6_700  # of columns, a score in every block
     score = random.random((queries, blocks))
     columns = random.integers(0, width, (queries, blocks)) + np.arange(blocks) * width
     at = random.permuted(np.tile(np.arange(blocks), (queries, 1)), axis=1)[:, :5]

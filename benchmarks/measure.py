@@ -127,21 +127,18 @@ def run(
         for number, (shape, group) in enumerate(groups.items(), 1):
             print(f"{number}/{len(groups)} {shape}", file=sys.stderr, flush=True)
             runs = []
-            for member, work in zip(
-                group, shape.works(plan.scores, [member.tied for member in group]), strict=True
-            ):
+            works = shape.works(plan.scores, [member.tied for member in group])
+            for member, work in zip(group, works, strict=True):
                 expected = ndcg_of_queries(work)
-                runs += [
-                    _ready(member, name, work, expected, plan)
-                    for name in contenders_of(member)
-                    if name in contenders
-                ]
+                for name in contenders_of(member):
+                    if name in contenders:
+                        runs.append(_ready(member, name, work, expected, plan))
             for _ in range(plan.rounds):
-                for each_run in runs:
-                    each_run.turn()
-            for each_run in runs:
-                each_run.call = None
-                results[each_run.shape, each_run.name] = each_run
+                for contender in runs:
+                    contender.turn()
+            for contender in runs:
+                contender.call = None
+                results[contender.shape, contender.name] = contender
             gc.collect()
     finally:
         gc.enable()
@@ -276,13 +273,17 @@ def dispatched() -> list[str]:
 
 def without_simd(results: Results) -> None:
     """Measure the kernel over scikit-learn as is, without AVX-512, and without other features."""
-    known = dispatched()
-    avx512 = [name for name in known if name == "X86_V4" or name.startswith("AVX512")]
-    for features in dict.fromkeys(" ".join(off) for off in ([], avx512, known)):
-        print(f"NumPy's SIMD features off: {features or 'none'}", file=sys.stderr, flush=True)
-        job = {"scores": results.plan.scores // 5, "rounds": results.plan.rounds}
-        answer = _child(job, {"NPY_DISABLE_CPU_FEATURES": features} if features else {})
-        results.simd[features] = answer.get("note") or answer["ratios"]
+    features = dispatched()
+    avx512 = [name for name in features if name.startswith(("X86_V4", "AVX512"))]
+    job = {"scores": results.plan.scores // 5, "rounds": results.plan.rounds}
+    # A machine may have no AVX-512, or nothing else.
+    for off in dict.fromkeys(("", " ".join(avx512), " ".join(features))):
+        print(f"NumPy's SIMD features off: {off or 'none'}", file=sys.stderr, flush=True)
+        environment = {}
+        if off:
+            environment["NPY_DISABLE_CPU_FEATURES"] = off
+        answer = _child(job, environment)
+        results.simd[off] = answer.get("note") or answer["ratios"]
 
 
 def _kernel_over_sklearn(scores: int, rounds: int) -> dict[str, Any]:
@@ -298,12 +299,8 @@ def _child(job: dict[str, Any], environment: dict[str, str] | None = None) -> di
     variables = {**os.environ, **(environment or {})}
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
-        return {
-            "note": (
-                "failed: "
-                f"{(done.stderr.strip().splitlines() or [f'exit status {done.returncode}'])[-1]}"
-            )
-        }
+        lines = [f"exit status {done.returncode}", *done.stderr.strip().splitlines()]
+        return {"note": f"failed: {lines[-1]}"}
     answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     off = set((environment or {}).get("NPY_DISABLE_CPU_FEATURES", "").split())
     if off & set(answer.get("features", ())):

@@ -283,24 +283,26 @@ def _nanoseconds(
 
     def cell(shape: Shape, name: str) -> str:
         run = results.get((shape, name))
-        if run is None or run.note:
-            return (
-                "–"
-                if run is None
-                else "missing"
-                if run.note.startswith("not installed")
-                else "failed"
-            )
-        ratio = results.ratio((shape, name), (shape, over)) if over and name != over else None
-        return number(statistics.median(run.ns)) + ("" if ratio is None else f" ({number(ratio)}×)")
+        if run is None:
+            return "–"
+        if run.note.startswith("not installed"):
+            return "missing"
+        if run.note:
+            return "failed"
+        time = number(statistics.median(run.ns))
+        if name == over or not over:
+            return time
+        ratio = results.ratio((shape, name), (shape, over))
+        if ratio is None:
+            return time
+        return f"{time} ({number(ratio)}×)"
 
-    return table(
-        ["", *names], [[str(shape), *(cell(shape, name) for name in names)] for shape in shapes]
-    )
+    rows = [[str(shape), *(cell(shape, name) for name in names)] for shape in shapes]
+    return table(["", *names], rows)
 
 
 def _missing(results: Results) -> Iterator[str]:
-    """Each contender that was not measured somewhere, and why."""
+    """Return the contenders that were not measured somewhere, and why."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for (shape, name), run in results.items():
         if run.note:
@@ -315,11 +317,11 @@ def _missing(results: Results) -> Iterator[str]:
             reasons.setdefault(("kernel over scikit-learn", ratios), []).append(
                 f"SIMD features off: {features}"
             )
-    for (name, note), where in reasons.items():
-        yield (
-            f"- {name}: {note} "
-            f"({where[0]}{f' and {len(where) - 1} more' if len(where) > 1 else ''})"
-        )
+    for (name, note), (first, *others) in reasons.items():
+        more = ""
+        if others:
+            more = f" and {len(others)} more"
+        yield f"- {name}: {note} ({first}{more})"
 
 
 def machine(load: float) -> str:

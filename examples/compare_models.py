@@ -20,8 +20,11 @@ QUERIES = 899
 
 def similarity(queries: np.ndarray, documents: np.ndarray) -> np.ndarray:
     """Return the cosine of every query with every document."""
-    unit = [each / np.linalg.norm(each, axis=1, keepdims=True) for each in (queries, documents)]
-    return unit[0] @ unit[1].T
+
+    def normalized(rows: np.ndarray) -> np.ndarray:
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    return normalized(queries) @ normalized(documents).T
 
 
 def main() -> None:

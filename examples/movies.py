@@ -23,7 +23,7 @@ TRAITS = 10
 
 
 def split_ratings() -> tuple[np.ndarray, np.ndarray]:
-    """Return the earlier and the later stars, each of shape ``(users, films)``; 0 for no rating."""
+    """Return the earlier and the later stars, shape ``(users, films)``; 0 for no rating."""
     with (files("recbole") / "dataset_example/ml-100k/ml-100k.inter").open() as lines:
         user, film, stars, time = np.loadtxt(lines, int, skiprows=1, unpack=True)
     later = (time > np.quantile(time, 0.8)).astype(int)
@@ -55,15 +55,14 @@ def main() -> None:
     )
 
     ndcg = evaluate.load(str(HERE.parent / "ndcg.py"))
-    how = {"references": relevance[asked], "k": 10, "baseline": "popularity"}
-    all_films, unseen_only = (
-        ndcg.compare(
-            systems={name: scores[asked] for name, scores in each.items()}, by=groups[asked], **how
-        )
-        for each in (everything, unseen)
-    )
+    options = {"references": relevance[asked], "k": 10, "baseline": "popularity"}
+    comparisons = []
+    for recommenders in (everything, unseen):
+        systems = {name: scores[asked] for name, scores in recommenders.items()}
+        comparisons.append(ndcg.compare(systems=systems, by=groups[asked], **options))
+    all_films, unseen_only = comparisons
     rows = {"all, seen films too": all_films.scores, "all": unseen_only.scores}
-    rows |= {group: each.scores for group, each in unseen_only.slices.items()}
+    rows |= {group: users.scores for group, users in unseen_only.slices.items()}
     table = Table("users", "number", *unseen, title="nDCG@10 of films for users of MovieLens-100K")
     for group, by_name in rows.items():
         means = [scores["nDCG@10"] for scores in by_name.values()]
@@ -71,7 +70,7 @@ def main() -> None:
         table.add_row(
             group,
             number,
-            *(f"{each.value:.4f} ({each.low:.2f} – {each.high:.2f})" for each in means),
+            *(f"{mean.value:.4f} ({mean.low:.2f} – {mean.high:.2f})" for mean in means),
         )
     pair = unseen_only.pairs[0]
     difference = (

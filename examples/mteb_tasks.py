@@ -10,6 +10,7 @@ two made-up models are compared.
 import json
 import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
@@ -40,9 +41,8 @@ def read_results(folder: Path) -> dict[str, dict[str, tuple[str, float]]]:
                 if KEY in entry
             ]
             if entries:
-                languages = {
-                    each.partition("-")[0] for entry in entries for each in entry["languages"]
-                }
+                codes = chain.from_iterable(entry["languages"] for entry in entries)
+                languages = {code.partition("-")[0] for code in codes}
                 language = languages.pop() if len(languages) == 1 else "multilingual"
                 tasks[result["task_name"]] = language, fmean(entry[KEY] for entry in entries)
     return models

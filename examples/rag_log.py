@@ -33,11 +33,11 @@ def main() -> None:
     lowest = sorted(report.queries.to_pylist(), key=lambda row: row["nDCG@5"])[:3]
     for row in lowest:
         documents = ndcg.documents(**rankings, k=5, queries=[row["query"]]).to_pylist()
-        missed = [
-            each["document"]
-            for each in documents
-            if each["gain"] and (each["rank"] is None or each["rank"] > 5)
-        ]
+        missed = []
+        for document in documents:
+            is_shown = document["rank"] is not None and document["rank"] <= 5
+            if document["gain"] and not is_shown:
+                missed.append(document["document"])
         print(
             f"{row['query']}: {row['nDCG@5']:.3f}, not in the first 5: "
             f"{', '.join(missed) or 'none'}"

@@ -50,7 +50,8 @@ def factorize(
     stars, weight = np.zeros((USERS, FILMS)), np.zeros((USERS, FILMS))
     stars[known.user, known.film] = known.stars - known.stars.mean()
     weight[known.user, known.film] = 1
-    of_users, of_films = rng.normal(size=(USERS, TRAITS + 1)), rng.normal(size=(FILMS, TRAITS + 1))
+    user_traits = rng.normal(size=(USERS, TRAITS + 1))
+    film_traits = rng.normal(size=(FILMS, TRAITS + 1))
 
     def solve(other: np.ndarray, stars: np.ndarray, weight: np.ndarray) -> np.ndarray:
         squares = np.einsum(
@@ -59,9 +60,9 @@ def factorize(
         return np.linalg.solve(squares, (stars @ other)[..., np.newaxis])[..., 0]
 
     for _ in range(steps):
-        of_users = solve(of_films, stars, weight)
-        of_films = solve(of_users, stars.T, weight.T)
-    return known.stars.mean() + of_users @ of_films.T
+        user_traits = solve(film_traits, stars, weight)
+        film_traits = solve(user_traits, stars.T, weight.T)
+    return known.stars.mean() + user_traits @ film_traits.T
 
 
 def recommend(known: Ratings, asked: Ratings, rng: np.random.Generator) -> dict[str, np.ndarray]:

@@ -69,26 +69,21 @@ def search(documents: list[str], queries: list[str]) -> dict[str, np.ndarray]:
 
 
 def write_run(path: Path, scores: np.ndarray, names: list[str]) -> None:
-    """Return the documents of each query that have the highest scores, as a TREC run."""
+    """Write the documents with the highest scores of every query, as a TREC run."""
     with path.open("w") as file:
         for query, row in zip(names, scores, strict=True):
-            found = [
-                document
-                for document in np.argsort(-row, kind="stable")[:DEPTH]
-                if row[document] > 0
-            ]
-            for rank, document in enumerate(found, 1):
+            best_first = np.argsort(-row, kind="stable")[:DEPTH]
+            retrieved = best_first[row[best_first] > 0]
+            for rank, document in enumerate(retrieved, 1):
                 file.write(f"{query} Q0 {names[document]} {rank} {row[document]} {path.stem}\n")
 
 
 def write_qrels(path: Path, qrels: dict[str, dict[str, int]]) -> None:
-    """Return the relevances, as TREC qrels."""
-    lines = (
-        f"{query} 0 {name} {grade}\n"
-        for query, grades in qrels.items()
-        for name, grade in grades.items()
-    )
-    path.write_text("".join(lines))
+    """Write the relevances, as TREC qrels."""
+    with path.open("w") as file:
+        for query, grades in qrels.items():
+            for name, grade in grades.items():
+                file.write(f"{query} 0 {name} {grade}\n")
 
 
 def main() -> None:

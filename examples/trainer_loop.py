@@ -60,8 +60,8 @@ class Ranker(PreTrainedModel):
             return {"logits": scores}
         padding = labels == PADDING
         wanted = labels.float().masked_fill(padding, -torch.inf).softmax(-1)
-        found = scores.masked_fill(padding, -1e9).log_softmax(-1)
-        return {"loss": -(wanted * found).sum(-1).mean(), "logits": scores}
+        log_shares = scores.masked_fill(padding, -1e9).log_softmax(-1)
+        return {"loss": -(wanted * log_shares).sum(-1).mean(), "logits": scores}
 
 
 def make_queries(number: int, rng: np.random.Generator) -> list[Query]:

@@ -100,9 +100,9 @@ Args:
 """
 _KWARGS_DESCRIPTION += """
 Returns:
-    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, each combination
-    has one entry: all cutoffs of the first measure, then of the second. Values are floats, nDCG
-    between 0 and 1.
+    A dict: `{"nDCG": ...}`, `{"nDCG@10": ...}`. With several measures and cutoffs, it has
+    an entry for every combination: all cutoffs of the first measure, then of the second. Values are
+    floats, nDCG between 0 and 1.
 
 Examples:
     >>> ndcg = evaluate.load("ndcg.py")  # from a clone; from the Hub: evaluate.load("<user>/nDCG")
@@ -261,7 +261,7 @@ class NDCG(Batches, evaluate.Metric):
         fields: Any = None,
         **options: Unpack[ComputeOptions],
     ) -> Any:
-        """Score the queries of this call and those added before.
+        """Score the queries of this call and of the batches before.
 
         If a call raises an error, the queries added before are kept. With several processes,
         process 0 returns the result for all of them, and the others return None.
@@ -289,7 +289,7 @@ class NDCG(Batches, evaluate.Metric):
             )
         known: dict[str, Any] = {**options}
         if not known.keys() <= OPTIONS.keys():
-            # The `_compute` of a subclass may have options of its own.
+            # The `_compute` of a subclass may have other options.
             for name in named_parameters(self._compute).keys() - OPTIONS.keys():
                 known.pop(name, None)
             refuse_unknown(known, self.compute)
@@ -335,7 +335,7 @@ class NDCG(Batches, evaluate.Metric):
     def _score_all(
         self, score: Callable[..., Result], inputs: Inputs, parse: Callable[[], Options]
     ) -> Result | None:
-        """Score the queries of this call and those added before; only process 0 has a result.
+        """Score the queries of this call and of the batches before; only process 0 has a result.
 
         Batches are stored with the highest score first, and scored in the order in which they were
         added, so that the options and the signature agree with them.
@@ -360,7 +360,7 @@ class NDCG(Batches, evaluate.Metric):
         if options.missing != "empty":
             missing = mark("missing", options.missing)
             problem = "batches and several processes do not record which queries are missing"
-            raise InputError(f"{missing}: {problem} from a run; compute each run at once")
+            raise InputError(f"{missing}: {problem} from a run; compute a run at once")
         if options.score_order == "ascending":
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
@@ -401,12 +401,12 @@ class NDCG(Batches, evaluate.Metric):
         confidence: float = 0.95,
         **options: Unpack[QueryOptions],
     ) -> Report | None:
-        """Report on the queries of this call and those added before, then drop them.
+        """Report on the queries of this call and of the batches before, then drop them.
 
         Processes other than 0 get None.
         """
         resampling = Resampling.parse(confidence)
-        parsed = Options.of_method(self.report, k, options)
+        parsed = Options.for_method(self.report, k, options)
         inputs = Inputs(
             predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
         )

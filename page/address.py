@@ -25,7 +25,7 @@ FILES = ("files", "judgments", "groups", "columns")
 CHOSEN = (*FILES, "measure", "base", "other", "query", "sort", "libraries", "run", "all")
 SETTINGS = ("convention", "k", *CHOICES, "log_base")
 NOTHING = "-"  # an order without documents
-OF_OTHERS = ("__", "utm_")  # how parameters begin that are not the page's
+OF_OTHERS = ("__", "utm_")  # parameters of Gradio and of trackers begin with these
 
 
 class Note(NamedTuple):
@@ -43,7 +43,7 @@ class Address(NamedTuple):
     settings: Settings = Settings()
     step: str = ""
     guess: str = ""
-    rows: tuple[Row, ...] = ()  # of the reader's ranking; none for that of the step
+    rows: tuple[Row, ...] = ()  # of the reader's ranking; empty for the ranking of the step
     order: str = ""  # of a reader, such as "3,1*,2"; empty: by score
     got: str = ""  # the score of a paper
     chosen: Words = NO_WORDS  # the files, and what is looked at, of runs
@@ -162,13 +162,12 @@ def read_address(parameters: Words) -> tuple[Address, list[Note]]:
     settings = reader.settings()
     address = Address(place, settings, step, reader.choice("guess", "", choices))
     # whether the files have what is chosen is seen in Compare, which reads them
-    chosen = {name: parameters.get(name, "") for name in CHOSEN}
-    chosen["columns"] = reader.read("columns", "", columns_text)
+    chosen = {**parameters, "columns": reader.read("columns", "", columns_text)}
     if place == "understand":
         address = reader.ranking(address)
     address = address._replace(
         got=reader.read("got", "", score_text),
-        chosen={name: text for name, text in chosen.items() if text},
+        chosen={name: chosen[name] for name in CHOSEN if chosen.get(name)},
     )
     return address, [*reader.notes, *reader.unknown()]
 
@@ -185,10 +184,10 @@ class _Reader:
         text = self.parameters.get(name, "")
         if len(text) > 40:
             text = f"{text[:40]}…"
-        says = f"The address has {name}={text}, but {in_words(problem)}"
+        says = f"The address has {name}={text}, but"
         if name == "paste":
-            says = f"The ranking was not read: {in_words(problem)}"
-        self.notes.append(Note(sentence(says), *link))
+            says = "The ranking was not read:"
+        self.notes.append(Note(sentence(f"{says} {in_words(problem)}"), *link))
 
     def read(self, name: str, otherwise: Any, value_of: Callable[[str], Any]) -> Any:
         """Return a part, or its default."""
@@ -315,7 +314,7 @@ def cells_beside(relevance: Sequence[str], text: str) -> list[str]:
     if not size:
         raise ValueError("it belongs to rel, which is not there")
     if len(cells) != size:
-        raise ValueError(f"it must have {size} cells, as rel has; it has {len(cells)}")
+        raise ValueError(f"it must have as many cells as rel, {size}; it has {len(cells)}")
     return cells
 
 
@@ -357,5 +356,5 @@ def place_of(size: int, part: str) -> int:
     number = part.removesuffix("*")
     is_number = number.isascii() and number.isdigit()
     if not is_number or not 1 <= int(number) <= size:
-        raise ValueError(f"{part[:10]!r} is none of the {size} documents")
+        raise ValueError(f"{part[:10]!r} is not the number of a document, 1 to {size}")
     return int(number) - 1

@@ -28,14 +28,14 @@ from .settings import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, cutoffs_of, optio
 Handler = Callable[..., Any]
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
-    "predictions": "the score of each document, a list per query; null: not retrieved",
+    "predictions": "the scores of documents, a list per query; null: not retrieved",
     "references": "the relevance of the same documents, in the same order, or their labels; "
     "null: not judged",
     "run": f"the file of the run, in any format that the page reads: {FILE}",
     "qrels": f"the file of the qrels, in any format that the page reads: {FILE}",
     "runs": f"2 to {RUNS} runs, by their names or as a list; each is a file: {FILE}",
     "got": 'the score to look for, with all of its digits as text, "0.5920"; several as '
-    '"0.31@5,0.283@10"; or the value of each query: a list, by the ids of queries, or text such as '
+    '"0.31@5,0.283@10"; or a value per query: a list, by the ids of queries, or text such as '
     "the output of trec_eval -q or ndcg score -q",
 }
 SIDES = {"predictions": "run", "references": "qrels"}  # the names of both sides in files
@@ -164,13 +164,7 @@ def score(
     """
     sides = {"predictions": predictions, "references": references}
     for name, side in sides.items():
-        # never accept server paths
-        if not isinstance(side, list) or not all(isinstance(query, list) for query in side):
-            raise ValueError(f"{name} must be a list of one list per query")
-        try:
-            check_size(side)
-        except ValueError as problem:
-            raise ValueError(f"{name}: {problem}") from None
+        _check_lists(name, side)
     for query, scores in enumerate(predictions):
         for value in scores:
             if isinstance(value, (str, list, dict)):
@@ -180,6 +174,16 @@ def score(
     if per_query:
         result["queries"] = ndcg.compute(**sides, **options, use_aggregator=False)
     return result
+
+
+def _check_lists(name: str, side: Any) -> None:
+    """Raise an error for anything but a list per query: the path of a file is never read here."""
+    if not isinstance(side, list) or not all(isinstance(query, list) for query in side):
+        raise ValueError(f"{name} must be a list of one list per query")
+    try:
+        check_size(side)
+    except ValueError as problem:
+        raise ValueError(f"{name}: {problem}") from None
 
 
 def score_run(run: str, qrels: str, options: Options, per_query: bool) -> Answer:
@@ -281,8 +285,8 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
     for parameter in sent:
         if parameter not in has_default:
             faults.append(f"unknown parameter {parameter[:40]!r}")
-    for parameter in has_default:
-        if not has_default[parameter] and parameter not in sent:
+    for parameter, may_be_missing in has_default.items():
+        if not may_be_missing and parameter not in sent:
             faults.append(f"{parameter} is missing")
     if not faults:
         raise problem

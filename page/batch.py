@@ -37,7 +37,7 @@ def read_batch(path: str) -> Batch:
             lists = _values(text)
         else:
             lists = _columns(text)
-        predictions, references = (_by_query(lists, name) for name in NAMES[:2])
+        predictions, references = _by_query(lists, "predictions"), _by_query(lists, "references")
         for query, judged in references.items():
             _check_equal(query, predictions.get(query), judged)
         run, judgments = _mappings(predictions), _mappings(references)
@@ -46,23 +46,29 @@ def read_batch(path: str) -> Batch:
 
 def _values(text: str) -> Lists:
     """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
-    try:
-        value, end = json.JSONDecoder().raw_decode(text)
-        if text[end:].strip():
-            value = (value, json.loads(text[end:]))
-    except json.JSONDecodeError as error:
-        try:
-            # lines become a tuple, so that two values on two lines are a pair
-            value = ast.literal_eval(", ".join(text.splitlines()))
-        except (SyntaxError, ValueError, MemoryError):
-            raise error from None
-    if isinstance(value, tuple) and len(value) == 2:
-        return dict(zip(NAMES, value, strict=False))
-    if isinstance(value, tuple) and value:
+    value = _read(text)
+    if isinstance(value, tuple):
+        if len(value) == 2:
+            return dict(zip(NAMES, value, strict=False))
+        # Python with a comma at the end of the first line
         value = value[0]
     if not isinstance(value, dict):
         raise ValueError("has no predictions; it needs predictions and references")
     return value
+
+
+def _read(text: str) -> Any:
+    try:
+        value, end = json.JSONDecoder().raw_decode(text)
+        if text[end:].strip():
+            return value, json.loads(text[end:])
+        return value
+    except json.JSONDecodeError as error:
+        try:
+            # lines become a tuple, so that two values on two lines are a pair
+            return ast.literal_eval(", ".join(text.splitlines()))
+        except (SyntaxError, ValueError, MemoryError):
+            raise error from None
 
 
 def _columns(text: str) -> Lists:
@@ -75,7 +81,8 @@ def _columns(text: str) -> Lists:
     lists: Lists = {}
     for line, row in enumerate(rows, 2):
         if len(row) != len(header):
-            raise ValueError(f"line {line}: {len(row)} cells; the first line has {len(header)}")
+            lengths = f"its length is {len(row)}, that of the first line {len(header)}"
+            raise ValueError(f"line {line}: {lengths}")
         for name, place in places.items():
             value = _cell(name, row[place].strip(), line)
             lists.setdefault(COLUMNS[name], []).append(value)
@@ -96,7 +103,7 @@ def _cell(name: str, text: str, line: int) -> Any:
 
 
 def _by_query(lists: Lists, name: str) -> Lists:
-    """Return one side by query: of lists, their places; of one flat list, the query ids."""
+    """Return predictions or references by query: by `query_ids`, or lists by their places."""
     if name not in lists:
         raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
     side, ids = lists[name], lists.get("query_ids")
@@ -104,7 +111,8 @@ def _by_query(lists: Lists, name: str) -> Lists:
         raise ValueError(f"{name} must be a list or a mapping; got {type(side).__name__}")
     check_size(side)
     if ids is not None and len(ids) != len(side):
-        raise ValueError(f"{len(side)} {name} and {len(ids)} query_ids; give one for each")
+        lengths = f"{name} and query_ids differ in length, {len(side)} and {len(ids)}"
+        raise ValueError(f"{lengths}; give the id of every query")
     if isinstance(side, dict) or all(isinstance(documents, list) for documents in side):
         return _by_name(side, ids or itertools.count(1))
     if ids is None:
@@ -126,8 +134,8 @@ def _check_equal(query: str, scored: Any, judged: Any) -> None:
     """Raise an error for lists that do not belong to the same documents."""
     are_lists = isinstance(scored, list) and isinstance(judged, list)
     if are_lists and len(scored) != len(judged):
-        counts = f"{len(scored)} predictions and {len(judged)} references"
-        raise ValueError(f"query {query}: {counts}; give one of each for each document")
+        lengths = f"predictions and references differ in length, {len(scored)} and {len(judged)}"
+        raise ValueError(f"query {query}: {lengths}; give both for every document")
 
 
 def _mappings(queries: Lists) -> Mappings:
@@ -146,5 +154,5 @@ def _weights(weights: Any, queries: Sequence[str]) -> dict[str, float] | None:
         return None
     is_list = isinstance(weights, list) and len(weights) == len(queries)
     if not is_list and not isinstance(weights, dict):
-        raise ValueError(f"weights must be a list of one for each of the {len(queries)} queries")
+        raise ValueError(f"weights must be a list of one per query, {len(queries)} in all")
     return _by_name(weights, queries)

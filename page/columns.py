@@ -1,12 +1,14 @@
-"""Columns without standard names: what they are read as, which the reader chooses above them."""
+"""Columns without standard names: the reader chooses their roles above them."""
 
 import csv
+import itertools
 import json
+from types import NoneType
 from typing import Any
 
 from .reading import text_of
 
-VALUES = {"run": "score", "judgments": "relevance"}  # of a document, by the role of a file
+VALUES = {"run": "score", "judgments": "relevance"}  # of documents, by the role of the file
 ROLES = ("query", "document", "value")
 ROWS = 3  # that are shown
 Fields = dict[str, str | None]  # columns by role; None where there is none
@@ -24,9 +26,9 @@ def read_columns(text: str) -> dict[str, Fields]:
         raise ValueError("it must be JSON") from None
     if not isinstance(chosen, dict) or not all(map(_has_roles, chosen.values())):
         raise ValueError("it must have the columns of files by their roles")
-    for fields in chosen.values():
-        if not all(isinstance(column, str | None) for column in fields.values()):
-            raise ValueError("it must have the names of columns")
+    columns = itertools.chain(*map(dict.values, chosen.values()))
+    if not set(map(type, columns)) <= {str, NoneType}:
+        raise ValueError("it must have the names of columns")
     return chosen
 
 
@@ -38,8 +40,10 @@ def with_column(text: str, file: str, role: str, column: str | None) -> str:
     """Return the columns of an address with another column in a role; "" is no role."""
     chosen = read_columns(text)
     fields = chosen.setdefault(file, {})
-    for other in [other for other in fields if fields[other] == column]:
-        del fields[other]
+    # A column has one role.
+    for other in list(fields):
+        if fields[other] == column:
+            del fields[other]
     if role:
         fields[role] = column
     return json.dumps(chosen, ensure_ascii=False, separators=(",", ":"))
@@ -54,7 +58,7 @@ def fields_of(text: str, file: str, role: str) -> Fields | None:
 
 
 def columns_of(path: str, role: str, problem: Any) -> dict[str, Any]:
-    """Return what is shown of the columns of a file in which their roles are not clear."""
+    """Return what the page shows of a file whose columns have no clear roles."""
     names, value = list(map(str, problem.examples)), VALUES[role]
     role_of = {str(name): known.replace(value, "value") for known, name in problem.chosen.items()}
     roles = [role_of.get(name, "") for name in names]

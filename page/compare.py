@@ -1,6 +1,7 @@
 """The place Compare: files to one zone; which run is best, how surely, and on which queries."""
 
 import itertools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import methodcaller
@@ -27,14 +28,11 @@ from .standings import (
 )
 
 TITLE = "nDCG: which run is better?"
-SERIOUS = (
-    "both retrieved and judged",
-    "cannot be significant",
-    "too few queries",
-)  # notes to warn of
+# notes to warn of
+SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
-SMALL = 20_000  # rows in all runs up to which the strips of libraries are drawn unasked
-LARGE = 200_000  # rows up to which they are drawn for all runs
+SMALL = 20_000  # rows in all runs; with more, strips of libraries are drawn only on request
+LARGE = 200_000  # rows in all runs; with more, only the base has a strip
 
 
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
@@ -124,7 +122,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     notes = itertools.chain(*(report.notes for report in results.reports))
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
-        if any(word in note for word in SERIOUS):
+        if SERIOUS.search(note):
             remarks.append(Remark(in_words(note, SIDES)))
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))
@@ -146,9 +144,8 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     if other == standing.base or other not in standing.scores:
         other = grid.best_other(place)
     # "nDCG" alone counts the whole list
-    cutoff = None
-    if "@" in standing.measure:
-        cutoff = int(standing.measure.partition("@")[2])
+    _, _, digits = standing.measure.partition("@")
+    cutoff = int(digits) if digits else None
     options = {**address.settings.options, "k": [cutoff]}
     contents = contents_of(address, (standing.base, other))
     sides = []
@@ -180,23 +177,23 @@ def _cell(value: float | str | None) -> str:
 
 
 def strips_of(address: Address, results: Results, standing: Standing) -> list[dict[str, Any]]:
-    """Return the scores of runs in 28 libraries, of many rows only if they are asked for.
+    """Return the scores of runs in 28 libraries; for large runs only on request.
 
-    Whose score a paper's may be takes far longer: of many rows, the base alone is searched.
+    Finding the library behind a paper's score takes far longer: in large runs only the base is
+    searched.
     """
     rows = sum(documents for documents, _, _ in results.audit.values())
     is_asked = address.got or address.chosen.get("libraries")
     if rows > SMALL and not is_asked:
         return []
-    runs = list(standing.scores)
-    if rows > LARGE:
-        runs = [standing.base]
+    query = key_of(address)
+    with_score = f"{query}&got={quote(address.got)}"
     strips = []
-    for run in runs:
-        query = key_of(address)
+    for run in standing.scores:
         if rows <= SMALL or run == standing.base:
-            query = f"{query}&got={quote(address.got)}"
-        strips.append(_libraries_at(query, run))
+            strips.append(_libraries_at(with_score, run))
+        elif rows <= LARGE:
+            strips.append(_libraries_at(query, run))
     return strips
 
 
@@ -213,7 +210,7 @@ def _libraries_at(query: str, run: str) -> dict[str, Any]:
 
 
 def audit_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:
-    """Return what every run holds, and what of it has no judgments."""
+    """Return the size of every run, and how much of it has no judgments."""
     rows = []
     for run, counts in results.audit.items():
         score, missing = standing.scores[run], len(results.missing[run])

@@ -19,7 +19,7 @@ CODE = re.compile(r"(```.*?```|`[^`]+`)", re.DOTALL)
 
 
 def file_of(path: str) -> Path | None:
-    """Return the file of the documentation at a path; None if it is none."""
+    """Return the file of the documentation at a path; None if there is none."""
     file = (ROOT / path).resolve()
     if not file.is_relative_to(ROOT) or file.suffix not in SUFFIXES or not file.is_file():
         return None
@@ -32,7 +32,7 @@ def html_of(file: Path, home: str) -> Markup:
     """Return a page of Markdown as HTML; its examples of the API have the address of the page."""
     text = FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).replace(LOCAL, home)
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = renderer.parse("".join(_with_formulas(part) for part in CODE.split(text)))
+    tokens = renderer.parse("".join(map(_with_formulas, CODE.split(text))))
     names: dict[str, int] = {}
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":

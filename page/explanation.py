@@ -93,8 +93,8 @@ def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
     # what no convention sets is part of the question; its usual values go without saying
     known = {}
     for name, word in OTHERS.items():
-        usual = option_of(name, word).get(name)
-        if options.get(name, usual) != usual:
+        usual = option_of(name, word)
+        if name in options and options[name] != usual.get(name):
             known[name] = options[name]
     if labels_of(options) is not None:
         known["gain"] = options["gain"]

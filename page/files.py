@@ -1,7 +1,7 @@
-"""The files of a comparison: kept for a day, and what they are read as.
+"""The files of a comparison: they are kept for a day, and every file has a role.
 
-A set of files has a name that cannot be guessed and never changes: a set with other files is
-another one. So a link shows the same as long as the files are kept.
+A set of files never changes: adding or removing a file makes a new set, under another name that
+nobody can guess. So a link shows the same for as long as its files are kept.
 """
 
 import os
@@ -44,7 +44,7 @@ OFFERS = {  # against an error that names an option
 
 
 class File(NamedTuple):
-    """A file of a comparison: its role, and what is wrong with it."""
+    """A file of a comparison, with its role and what is wrong with it."""
 
     name: str
     path: str
@@ -193,12 +193,15 @@ def files_of(address: Address) -> list[File]:
     """Return the files of an address, or the samples, with their roles."""
     paths = paths_of(address.chosen.get("files", "")) or sorted(SAMPLES.iterdir())
     roles = roles_of(paths, address.chosen)
-    files = [File(path.name, str(path), roles[path.name]) for path in paths]
-    runs = [file.name for file in files if file.role in ("run", "batch")]
-    names = run_names(runs)
-    begin = common_beginning(names)
-    short = {run: name.removeprefix(begin) for run, name in zip(runs, names, strict=True)}
-    return [file._replace(run=short.get(file.name, "")) for file in files]
+    with_run = [path.name for path in paths if roles[path.name] in ("run", "batch")]
+    names = run_names(with_run)
+    beginning = common_beginning(names)
+    name_of_run = dict(zip(with_run, names, strict=True))
+    files = []
+    for path in paths:
+        run = name_of_run.get(path.name, "").removeprefix(beginning)
+        files.append(File(path.name, str(path), roles[path.name], run))
+    return files
 
 
 def _at_fault(file: File, problem: ValueError) -> File:
@@ -261,7 +264,7 @@ def possible_roles(path: str) -> list[str]:
     possible = []
     if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
         possible.append("judgments")
-    # an order that is said, so that the metric warns of none
+    # with an order the metric does not warn of scores that seem to be distances
     options = {"duplicates": "best", "score_order": "descending"}
     if _can_be_read("run", lambda: read_upload(path, "run", options)):
         possible.append("run")

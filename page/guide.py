@@ -1,4 +1,4 @@
-"""What the reader is shown first, and lessons: a guess, and a ranking to try it on.
+"""The first ranking that the page shows, and its lessons: a guess, and a ranking to try it on.
 
 All rankings are of one search, for documents that can be judged by their titles.
 """
@@ -26,7 +26,7 @@ def ranked(titles: str, scores: str = "") -> tuple[tuple[str, str, str], ...]:
     A score "-" is of a document that was not retrieved.
     """
     documents = titles.split("; ")
-    given = scores.split() or [f"{len(documents) - place}" for place in range(len(documents))]
+    given = scores.split() or list(map(str, range(len(documents), 0, -1)))
     rows = zip(documents, given, strict=True)
     return tuple((title, RELEVANCE[title], score.replace("-", "")) for title, score in rows)
 
@@ -45,7 +45,7 @@ OPENING = (
     "comes first. **Drag the cake to the last place.**"
 )
 SOLVED = (
-    "**1 is the most:** no order of these documents is better. Every line is level now, for each "
+    "**1 is the most:** no order of these documents is better. Every line is level now, for every "
     "document is where the ideal order has it. A random order would have had {random}: a score is "
     "good only if it is well above that."
 )

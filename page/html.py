@@ -180,13 +180,13 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
     for row in (header, *rows):
-        writer.writerow([_spreadsheet_cell(cell) for cell in row])
+        writer.writerow(map(_spreadsheet_cell, row))
     coded = base64.b64encode(text.getvalue().encode()).decode()
     return f"data:text/csv;charset=utf-8;base64,{coded}"
 
 
 def _spreadsheet_cell(cell: Any) -> Any:
-    """Return a cell that no spreadsheet reads as a formula, and all digits of a number."""
+    """Return a cell that no spreadsheet takes for a formula, with all digits of a number."""
     if cell is None or cell != cell:  # nan
         return ""
     if isinstance(cell, float):

@@ -45,11 +45,14 @@ def pasted_rows(text: str) -> tuple[Sequence[str], ...]:
     width = len(cells[0])
     columns, cells = _with_names(cells)
     names = [*filter(None, columns)]
-    has_repeats = len(set(names)) < len(names)
+    if len(set(names)) < len(names):
+        raise ValueError(f"the first line names a column twice: {HOW}")
+    if len(columns) != width:
+        raise ValueError(f"no ranking has lines of {width} cells: {HOW}")
     for line, row in enumerate(cells, 1):
-        if len(row) != len(columns) or has_repeats:
-            count = f"line {line} has {len(row)} cells, the first line {width}"
-            raise ValueError(f"{count}: {HOW}")
+        if len(row) != width:
+            lengths = f"the length of line {line} is {len(row)}, of the first line {width}"
+            raise ValueError(f"{lengths}: {HOW}")
     by_name = dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
@@ -121,8 +124,8 @@ def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]
 
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:
-    """Return the names and the scores of documents that need not be given."""
-    return [f"d{rank}" for rank in range(1, size + 1)], [str(score) for score in range(size, 0, -1)]
+    """Return the usual names and scores of documents, which may be left out."""
+    return [f"d{rank}" for rank in range(1, size + 1)], list(map(str, range(size, 0, -1)))
 
 
 def with_point(cell: str) -> str:

@@ -5,7 +5,7 @@ A length is a share of its width, from 0 to 1.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .ranking import Step
 
@@ -71,14 +71,19 @@ class Drawing(NamedTuple):
     @classmethod
     def of(cls, steps: Sequence[Step], has_labels: bool) -> "Drawing":
         """Return what orders of these documents have in common."""
-        steepest = max([0.0, *(step.discount for step in steps)]) or 1.0
-        widest = (max([0.0, *(abs(step.gain) for step in steps)]) or 1.0) * steepest
-        relevances = [step.document.relevance for step in steps]
-        judged = [relevance for relevance in relevances if relevance is not None]
+        steepest = largest = 0.0
+        relevances: set[Any] = set()
+        for step in steps:
+            steepest = max(steepest, step.discount)
+            largest = max(largest, abs(step.gain))
+            relevances.add(step.document.relevance)
+        steepest = steepest or 1.0
+        widest = (largest or 1.0) * steepest
+        relevances.discard(None)
         # labels are written out, and so are numbers that dots cannot show
-        if has_labels or any(relevance not in range(MOST_DOTS + 1) for relevance in judged):
+        if has_labels or not relevances <= set(range(MOST_DOTS + 1)):
             return cls(widest, steepest, 0)
-        return cls(widest, steepest, int(max([LEAST_DOTS, *judged])))
+        return cls(widest, steepest, int(max([LEAST_DOTS, *relevances])))
 
 
 def folded(steps: Sequence[Step], kept: int, moved: frozenset[int]) -> list[Step]:

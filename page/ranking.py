@@ -161,8 +161,10 @@ class Ranking:
         # the metric says discounts of documents only, so it is asked for a ranking of this size
         size = len(self.documents)
         sides = {"predictions": [list(range(size, 0, -1))], "references": [[1] * size]}
-        curve = {name: self.options[name] for name in ("discount", "log_base")}
-        discounts: list[float] = ndcg.documents(**sides, **curve)["discount"].to_pylist()
+        documents = ndcg.documents(
+            **sides, discount=self.options["discount"], log_base=self.options["log_base"]
+        )
+        discounts: list[float] = documents["discount"].to_pylist()
         return discounts
 
     @cached_property
@@ -220,7 +222,7 @@ class Ranking:
 
     @property
     def estimate(self) -> Any:
-        """The score of a report, beside those of random orders and of orders of tied documents."""
+        """The score of a report, with the mean of random orders and the range that ties leave."""
         (score,) = ndcg.report(**self.sides, **self.options).scores.values()
         return score
 

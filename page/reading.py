@@ -98,6 +98,6 @@ def named(path: str) -> Iterator[None]:
     except tables.InputError as error:
         raise tables.within(error, here, instead_of=tables.place_of_file(path)) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
-        # the text of an error of the system has the path on the server, its strerror has not
+        # the text of a system error shows the path on the server, its strerror does not
         text = getattr(error, "strerror", None) or str(error)
         raise tables.InputError(text.splitlines()[0], here) from None

@@ -78,13 +78,13 @@ def _results_of(address: Address) -> Results:
 def _obstacle(contents: Contents) -> str:
     """Return why files cannot be scored yet; nothing if they can."""
     roles = {file.role for file in contents.files}
-    if not contents.judgments and "judgments" in roles:
-        return "The judgments cannot be read yet."
     if not contents.judgments:
+        if "judgments" in roles:
+            return "The judgments cannot be read yet."
         return "Which file holds the judgments? Choose it, or add it."
-    if not contents.runs and "run" in roles:
-        return "No run can be read yet."
     if not contents.runs:
+        if "run" in roles:
+            return "No run can be read yet."
         return "Add the file of at least one run."
     if len(contents.runs) > RUNS:
         return f"{len(contents.runs)} runs; at most {RUNS} are compared."
@@ -116,10 +116,11 @@ def _measured(contents: Contents, options: Options) -> Results:
         reports.append(comparison)
         scores, pairs = comparison.scores, comparison.pairs
     else:
-        for run in runs.values():
-            reports.append(ndcg.report(predictions=run, references=judgments, **in_groups))
-        scores = {name: report.scores for name, report in zip(runs, reports, strict=True)}
-        pairs = ()
+        scores, pairs = {}, ()
+        for name, run in runs.items():
+            report = ndcg.report(predictions=run, references=judgments, **in_groups)
+            reports.append(report)
+            scores[name] = report.scores
     values = {}
     for measure in next(iter(scores.values())):
         # one run after another, with its queries in the order of the judgments

@@ -110,7 +110,7 @@ def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
     """Return the largest of some cutoffs; None for the whole list."""
     if None in cutoffs:
         return None
-    return max(cutoff or 0 for cutoff in cutoffs)
+    return max(filter(None, cutoffs))
 
 
 def _cutoff(text: str) -> int | None:
@@ -129,16 +129,16 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     """Return the option of `compute` for a word of the page; nothing if it is not said."""
     if not word:
         return {}
+    value: Any = word
     if name == "judged_only":
-        return {name: word == "true"}
-    if name in ("log_base", "zero_division") and word != "perfect_if_empty":
-        return {name: float(word)}
-    if name == "gain":
-        gains = tables.gain_in(word)
-        if isinstance(gains, list):
-            gains = {f"{label}": gain for label, gain in enumerate(gains)}
-        return {name: gains}
-    return {name: word}
+        value = word == "true"
+    elif name == "gain":
+        value = tables.gain_in(word)
+        if isinstance(value, list):
+            value = {f"{label}": gain for label, gain in enumerate(value)}
+    elif name in ("log_base", "zero_division") and word != "perfect_if_empty":
+        value = float(word)
+    return {name: value}
 
 
 def said(name: str, word: str) -> str:

@@ -1,8 +1,6 @@
 """Which of several runs is best, and how sure that is: in sentences, and as rows of a table."""
 
-import itertools
 import math
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,7 +14,6 @@ from .results import Results, Scores
 from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
-ARGUMENT = re.compile(r"^(?:systems\[.(.*?).\]|predictions)(?=: )")  # that holds a run
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 NAMED = 3  # runs or queries in a sentence
 
@@ -173,7 +170,8 @@ def order_remarks(results: Results, base: str) -> list[Remark]:
     """Return what the metric says of scores that seem to be distances, if nobody has said so."""
     remarks = []
     for warning in results.warnings:
-        text = ARGUMENT.sub(lambda match: match[1] or base, sentence(in_words(warning)))
+        # a comparison names its systems, a report has one run
+        text = sentence(in_words(warning, {"predictions": base}))
         for file in results.files:
             text = text.replace(file.path, file.name)
         offers = tuple(order for order in ORDERS if f'"{said(*order[:2])}"' in text)
@@ -285,12 +283,17 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
 
     The ends of intervals are shares of the axis.
     """
-    rows = [_row(standing, run, place) for run, place in standing.places().items()]
-    axis = axis_over(
-        [row.mean for row in rows], list(itertools.chain(*(row.interval for row in rows)))
-    )
+    rows: list[Row] = []
+    means: list[float] = []
+    ends: list[float] = []
+    for run, place in standing.places().items():
+        row = _row(standing, run, place)
+        rows.append(row)
+        means.append(row.mean)
+        ends += row.interval
+    axis = axis_over(means, ends)
     base = axis.place(standing.scores[standing.base].value)
-    for place, row in enumerate(rows):
+    for at, row in enumerate(rows):
         if row.interval:
             low, high = np.clip([axis.place(end) for end in row.interval], 0.0, 1.0).tolist()
             # a line that touches that of the base would not differ
@@ -298,7 +301,7 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
                 high = min(high, base - CLEAR)
             if row.kind == "better":
                 low = max(low, base + CLEAR)
-            rows[place] = row._replace(interval=(low, high))
+            rows[at] = row._replace(interval=(low, high))
     return rows, axis
 
 

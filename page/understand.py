@@ -13,13 +13,17 @@ from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
 from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
-from .ranking import Ranking
+from .ranking import Ranking, Row
 from .settings import CHOICES, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
 LONG = 20  # documents that are drawn without a fold
 SHORT_NAME = 14  # letters of a run that fit above the scale of a narrow window
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
+
+
+# a ranking alone has no other queries, of which some may be missing
+ONE_QUERY = {name: words for name, words in CHOICES.items() if name != "missing"}
 
 
 class Thread(NamedTuple):
@@ -47,13 +51,12 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     numbers: list[tuple[Any, ...]] = []
     if not address.step:
         numbers = numbers_of(ranking)
-    strips = []
-    # before the guess, the scores of libraries would answer it
-    if not address.step or (address.step == "libraries" and address.guess):
-        strips = [libraries("", ranking.by_id, address.got, settings)]
-    scores = {}
-    if not address.step or address.guess:
+    scores, strips = {}, []
+    # before the guess, other scores would answer it
+    if not waiting:
         scores = scores_by_word(settings, ranking)
+    if not waiting and address.step in ("", "libraries"):
+        strips = [libraries("", ranking.by_id, address.got, settings)]
     return render(
         "understand.html",
         **shown,
@@ -67,19 +70,26 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         labels=labels,
         live=live_of(ranking, figure["drawing"]),
         thread=thread_of(address, score["estimate"]),
-        # a ranking alone has no other queries, of which some may be missing
-        choices={name: words for name, words in CHOICES.items() if name != "missing"},
+        choices=ONE_QUERY,
         scores=scores,
         strips=strips,
         numbers=numbers,
         numbers_file=csv_address(NUMBERS, numbers),
         headers=NUMBERS,
-        # an empty cell would be lost when the text is read again
-        text="\n".join(csv_text(cell or "-" for cell in row) for row in address.shown_rows),
+        text=rows_as_text(address.shown_rows),
         text_fields=(*RANKING, "step", "guess", "paste", "run", "all"),
         signature=ndcg.signature(**settings.options),
         code=snippet(ranking.sides, settings),
     )
+
+
+def rows_as_text(rows: Sequence[Row]) -> str:
+    """Return the rows of a ranking as text that the page can read again."""
+    lines = []
+    for row in rows:
+        # without a dash, an empty cell would be lost
+        lines.append(csv_text(cell or "-" for cell in row))
+    return "\n".join(lines)
 
 
 def whose_ranking(address: Address) -> str:
@@ -111,8 +121,12 @@ def score_of(address: Address, ranking: Ranking) -> dict[str, Any]:
 def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str, Any]:
     """Return a ranking beside its ideal order."""
     left, right = ranking.ranked, ranking.ideal
-    missed = [step for step in ranking.unranked if not ranking.is_retrieved(step.at)]
-    removed = [step for step in ranking.unranked if ranking.is_retrieved(step.at)]
+    missed, removed = [], []
+    for step in ranking.unranked:
+        if ranking.is_retrieved(step.at):
+            removed.append(step)
+        else:
+            missed.append(step)
     cutoff = address.settings.cutoff or len(ranking.documents)
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
         left, missed = folded(left, cutoff, ranking.moved), folded(missed, 0, ranking.moved)

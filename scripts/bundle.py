@@ -270,18 +270,18 @@ def defined(statement: ast.stmt, path: Path) -> list[str]:
 
 
 class Names(ast.NodeVisitor):
-    """The names that a statement stores, without names that only a comprehension sees."""
+    """Collects the names that a statement assigns; variables of comprehensions do not count."""
 
     def __init__(self) -> None:
         self.stored: list[str] = []
 
     def visit_Name(self, node: ast.Name) -> None:
-        """Keep a name that is stored."""
+        """Keep a name that is assigned."""
         if isinstance(node.ctx, ast.Store):
             self.stored.append(node.id)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
-        """Pass the target of a comprehension over."""
+        """Skip the variable of a comprehension."""
         self.visit(node.iter)
         for condition in node.ifs:
             self.visit(condition)
@@ -314,12 +314,12 @@ class Refusals(ast.NodeVisitor):
             fail(f"{self.path}:{node.lineno}: {node.id} is another in the bundle")
 
     def visit_Import(self, node: ast.Import) -> None:
-        """Reject the package as a library."""
+        """Reject an import of the package by its name."""
         for alias in node.names:
             self.refuse_package(alias.name, node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Reject the package as a library, and modules of the package within a function."""
+        """Reject an import of the package by its name, or of its modules within a function."""
         self.refuse_package(node.module or "", node)
         if node.level and node.col_offset:
             fail(f"{self.path}:{node.lineno}: import modules of the package at the top")
@@ -376,7 +376,7 @@ def spans_of(names: set[str], module: Module) -> set[Span]:
 
 
 class Uses(ast.NodeVisitor):
-    """The places in the lines of a module that use some names, or may use them."""
+    """Collects where the code of a module uses some names, or may use them."""
 
     def __init__(self, names: set[str], lines: list[bytes], place: str) -> None:
         self.names, self.lines, self.place = names, lines, place

@@ -110,7 +110,7 @@ def _log2(rank: int) -> float:
 
 @dataclass
 class Implementation:
-    """A runner of nDCG and DCG by the formulas, any part of which can be replaced."""
+    """Computes nDCG and DCG by the formulas; any part of them can be replaced."""
 
     preset: str = "ranx"
     order: Callable[[Mapping[str, float]], list[str]] = stable

@@ -158,7 +158,7 @@ class Asker:
 
 
 class _Printed(io.BytesIO):
-    """What a function prints, also if it closes its output."""
+    """Keeps what a function prints, even if the function closes its output."""
 
     def close(self) -> None:
         """Keep what was printed."""

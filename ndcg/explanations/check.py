@@ -124,7 +124,7 @@ class Check(Readable):
 
     @property
     def nearest(self) -> str:
-        """The convention that was wanted, else that of the first match, else that agrees most."""
+        """The convention that was asked for, else the first match, else the most similar one."""
         if self.wanted:
             return self.wanted
         if self.matches:

@@ -120,9 +120,9 @@ class Fit(NamedTuple):
     """A definition that explains the answers."""
 
     definition: Definition
-    # the values of queries with nothing relevant, orders of ties and precisions of scores that
-    # agree; empty words for an order or a precision that no ranking shows, or an order that is not
-    # fixed
+    # What agrees with the answers: the value of queries with nothing relevant, the order of ties,
+    # the precision of scores. A word is empty if no ranking shows it, or if ties have no fixed
+    # order.
     choices: Sequence[tuple[float | str, str, str]]
     unordered: int = 0  # the number of rankings with ties that no single order explains
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..measure.ties import Floats, Mask
 
-NEAR = 0.05  # how far from the reported score one of another origin may be
+NEAR = 0.05  # how close to the reported score one of another origin is assumed to be
 UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
 
 
@@ -22,9 +22,9 @@ class Evidence(NamedTuple):
     """Reported scores, or the reported values of all queries."""
 
     scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
-    tolerance: Floats  # of a match: half a unit of the last digit, and what 32 bits lose
+    tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
     exact: Floats  # half a unit of the last digit
-    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if that of one is unknown
+    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
     by_query: bool = False  # whether these are the values of the queries
 
     def near(self, values: Floats) -> Mask:

@@ -393,7 +393,7 @@ def explain(
     pair: tuple[str, ...] = ()
     if between is not None:
         pair = _two_conventions(between)
-    parsed = Options.of_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
+    parsed = Options.for_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
         Inputs(

@@ -23,10 +23,10 @@ from ..measure.options import is_real, result_name
 from .evidence import Evidence
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# What a score may be off, however many digits it has
-LOSS_OF_32_BITS = 1e-6  # one that 32 bits hold, because some libraries compute in these
-LOSS_OF_MEAN = 2e-7  # any other, which may be the mean of values of 32 bits
-REORDERED = 1e-9  # that of the convention that comes closest: it may sum in another order
+# How far off a score may be, however many digits it has
+LOSS_OF_32_BITS = 1e-6  # a 32-bit number, since some libraries compute with 32 bits
+LOSS_OF_MEAN = 2e-7  # any other number, which may be the mean of 32-bit values
+REORDERED = 1e-9  # the score of the closest convention, which may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
@@ -131,8 +131,7 @@ class Reported(NamedTuple):
                 values = _in_order_of_queries(values, rankings)
             if len(values) != rankings.queries:
                 raise InputError(
-                    f"{len(values)} values for {rankings.queries} queries; "
-                    "give the value of each query",
+                    f"must hold one value per query, {rankings.queries} in all; got {len(values)}",
                     "got",
                 )
             numbers = list(map(_value_of_query, values))

@@ -61,7 +61,7 @@ class Searched(NamedTuple):
         return self.evidence.cutoffs or [self.k]
 
     def options(self, **chosen: Any) -> Options:
-        """Return the known options, and others beside them or in place of them."""
+        """Return the known options with others, which replace known ones of the same name."""
         return Options.parse(**{**self.given, **chosen})
 
     def values_of(self, name: str) -> Sequence[Any]:
@@ -367,7 +367,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
                 agreeing = near[row]
                 nearest = _combination(searched, setting, row, values[[row]])
         for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
-            # With cutoffs of the scores, one setting has a row for all of them.
+            # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
             causes.append(PossibleCause(combination, hash_of(matching_values)))
@@ -415,9 +415,10 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the known ones, else one of several that are alike.
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
 
-    The caller's comes first, then its neighbors, the usual ones, and all of short rankings.
+    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
+    rankings all others.
     """
 
     def has_ideal(cutoff: int | None) -> bool:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..measure.ties import Floats
 from .slip_terms import Documents, Query, Slip, Term, in_order, ranked
 
-# Changes of a query, and terms with them
+# Slips that change a query, and terms that use them
 
 
 def _first_relevant(query: Query) -> Query:
@@ -29,7 +29,7 @@ def _places_in_truth(query: Query) -> Query:
     top = set(ranked(query)[: query.k])
     documents = []
     for document in query.relevant:
-        # Another document takes the rank of one that is no hit.
+        # A document that is not a hit leaves its rank to an unknown one.
         documents.append(document if document in top else _another(document))
     return query._replace(run=in_order(documents))
 

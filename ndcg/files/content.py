@@ -55,7 +55,8 @@ class Limits(NamedTuple):
         limit = getattr(self, name)
         if limit is not None and count > limit:
             unit = "bytes uncompressed" if name == "uncompressed" else name
-            raise ValueError(f"holds more than {limit:,} {unit}, the limit here; give a part of it")
+            problem = f"holds too many {unit}: the limit here is {limit:,}"
+            raise ValueError(f"{problem}; give a part of it")
 
 
 NO_LIMITS = Limits()

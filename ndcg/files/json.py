@@ -64,7 +64,7 @@ def from_json(
 
 
 def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
-    """Return the unit of places in one value, which holds all rows, and the rows."""
+    """Return how messages name a row of a JSON value, and the value with its rows."""
     frame = table_of("", value, request.names)
     if frame is not None:
         values, unit = rows_of_frame(frame), "row {} (from 0)"

@@ -83,8 +83,8 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of each query by the ids in the same places; the id -1 is no document."""
     rows, lists = _lists(values), _lists(ids)
     if len(rows) != len(lists):
-        problem = f"hold {len(lists)} queries, and {argument} {len(rows)}"
-        raise InputError(f"{mark('document_ids')} {problem}; give both for every query")
+        problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
+        raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"
@@ -92,7 +92,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
             if given is None:
                 raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
-            problem = f"{len(row_ids)} ids and {len(row)} {argument}"
+            problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
             raise InputError(f"{problem}; give an id for each value", "document_ids", place)
         documents = []
         numbers = []
@@ -226,7 +226,7 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
 
 
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
-    """Return the scores of the rows of LETOR, if the references are such, with the ids of rows."""
+    """Return the scores with the ids of the rows, if the references are rows of LETOR."""
     are_scores = isinstance(run, Columns) and run.are_rows
     are_judged = isinstance(qrels, Columns) and qrels.are_rows
     scores = run
@@ -247,7 +247,8 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
         raise InputError(f"{problem}; {hint}", "predictions")
     column = read_flat_column("predictions", scores, lambda _, row: f"row {row}")
     if len(column.values) != len(qrels.query):
-        rows = f"{len(column.values)} scores for {len(qrels.query)} rows of the references"
-        raise InputError(f"holds {rows}; give one for each row, in their order", "predictions")
+        rows = f"row of the references, in their order, {len(qrels.query)} in all"
+        problem = f"must hold one score per {rows}; got {len(column.values)}"
+        raise InputError(problem, "predictions")
     scored = qrels._replace(value=column.values, place_of=None, form="the scores of rows")
     return scored.retrieved(column.present)

@@ -90,8 +90,8 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
 def check_queries_equal(predicted: int, referred: int) -> None:
     """Raise an error if predictions and references have different numbers of queries."""
     if predicted != referred:
-        counts = f"{mark('predictions')} hold {predicted} queries and references {referred}"
-        raise InputError(f"{counts}; give both for every query")
+        problem = f"{mark('predictions')} and references differ in the number of queries"
+        raise InputError(f"{problem}, {predicted} and {referred}; give both for every query")
 
 
 # Formats

@@ -102,7 +102,7 @@ def ids_of_queries(query_ids: Any, queries: int) -> list[Any]:
         raise InputError(problem, "query_ids")
     ids = list(in_python(query_ids))
     if len(ids) != queries:
-        problem = f"has {len(ids)} ids for {queries} queries; give an id for each"
+        problem = f"must hold one id per query, {queries} in all; got {len(ids)}"
         raise InputError(problem, "query_ids")
     return list(rows_by_query("query_ids", ids, ids))
 

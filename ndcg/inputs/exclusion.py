@@ -128,8 +128,10 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
     if queries.rows != len(documents):
-        lengths = f"{queries.rows} query ids and {len(documents)} document ids"
-        raise InputError(f"has {lengths}; give both in each row", "exclude")
+        lengths = (
+            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
+        )
+        raise InputError(f"{lengths}; give both in every row", "exclude")
     return queries.codes, queries.distinct, documents
 
 
@@ -160,8 +162,9 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
         hint = "give a list or a set of ids for each query, in the same order"
         raise InputError(f"{problem}; {hint}", "exclude")
     if len(rows) != queries:
-        counts = f"{len(rows)} queries and predictions {queries}"
-        raise ValueError(f"exclude holds {counts}; give a list of ids for each")
+        problem = "exclude and predictions differ in the number of queries"
+        counts = f"{len(rows)} and {queries}"
+        raise ValueError(f"{problem}, {counts}; give a list of ids for every query")
     return dict(enumerate(rows))
 
 

@@ -142,7 +142,7 @@ def says_lowest_first(name: Any, pattern: re.Pattern[str] = NAMES_OF_DISTANCES) 
 
 
 def is_lowest_first(name: Any) -> bool:
-    """Return whether the name of scores says that the lowest is best, or is that of ranks."""
+    """Return whether the name of scores says that the lowest is best, or that they are ranks."""
     # Lists are called "ranks", in the plural.
     return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 

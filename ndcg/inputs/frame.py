@@ -74,7 +74,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _frame_of_query(value, names)
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
-        raise ValueError(f"{argument}: {problem}; {HINT}")
+        raise InputError(f"{problem}; {HINT}", argument)
     read = partial(_columns, value)
     return Frame(names, read, read)
 

@@ -82,7 +82,8 @@ def join_lists(
 
 def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> InputError:
     query = int(np.flatnonzero(scored != judged)[0])
-    problem = f"{scored[query]} predictions and {judged[query]} references"
+    lengths = f"{scored[query]} and {judged[query]}"
+    problem = f"predictions and references differ in length, {lengths}"
     none = mark(
         "None",
         before=", ",
@@ -215,7 +216,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
         hint = f"{sizes}, for their ends numpy.diff(ends) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths} rows; {hint}"
+        f"document; got {lengths}; {hint}"
     )
 
 
@@ -403,7 +404,7 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     """Return whether ids and others, of both of which there are some, have no kind in common."""
     kinds = set(map(id_kind, set(map(type, ids))))
     other_kinds = set(map(id_kind, set(map(type, other_ids))))
-    if "" in kinds | other_kinds:  # some are no ids, which another error says
+    if "" in kinds | other_kinds:  # some are not ids; another error says so
         return False
     return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 

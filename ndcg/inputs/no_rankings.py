@@ -153,7 +153,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
     """
     try:
         first = _first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are no numbers, which another error says
+    except (TypeError, ValueError):  # some are not numbers; another error says so
         return
     if first is not None:
         problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
@@ -194,7 +194,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     problem = "the scores of each query rise in the order of its documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{argument}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
 
 
 def _rise(scores: Sequence[Any]) -> bool:

@@ -178,7 +178,7 @@ class ObjectReader:
         return self.roles.value is not None or self.lists.has_values
 
     def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects in the list that the path of the query leads through, if it does."""
+        """Return the objects that have the query: those of an outer list, if it is in one."""
         return _within_lists(objects, self.wrapper)
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
@@ -250,7 +250,7 @@ class ObjectReader:
             return []
         if not is_list(values) or len(values) != len(ids):
             path = self.fields[self.names.value]
-            problem = f"holds {len(ids)} documents, but {path} is {shown(values)}"
+            problem = f"the number of documents is {len(ids)}, but {path} is {shown(values)}"
             raise InputError(f"{problem}; give a value for each")
         return list(values)
 

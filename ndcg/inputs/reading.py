@@ -306,7 +306,9 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
     for (one, side), (other, same) in combinations(sides.items(), 2):
         if side is same and isinstance(side, Iterator):
             problem = f"are the same {type(side).__name__}, which can be read only once"
-            raise ValueError(f"{one} and {other} {problem}; read it into a list or a table first")
+            raise InputError(
+                f"{mark(one)} and {mark(other)} {problem}; read it into a list or a table first"
+            )
 
 
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
@@ -320,18 +322,19 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     relevance = qrels.fields.get("relevance")
     if relevance is not None and relevance == run.fields.get("score"):
         problem = "are the same column of the same table"
-        raise ValueError(f"{argument} and references {problem}; name a score and a relevance")
+        both = f"{mark(argument)} and {mark('references')}"
+        raise InputError(f"{both} {problem}; name a score and a relevance")
     document = run.fields["document"]
     if relevance is None and document == qrels.fields["document"]:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{argument}: {problem}, each of them relevant; if both are in one log, {hint}")
+        warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
-            raise ValueError(f"{argument}: {problem}; give one of them, or leave the row out")
+            raise InputError(f"{problem}; give one of them, or leave the row out", argument)
 
 
 # Both sides together

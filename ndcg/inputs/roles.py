@@ -444,7 +444,7 @@ def _lists_beside(
         values = values_at(objects, field.keys)
         pairs = [pair for pair in zip(ids, values, strict=True) if pair[0] and pair[1]]
         fitting = sum(_could_be_values(value, row, names) for row, value in pairs)
-        # Lists of text are as long by chance more often: those of contexts, beside their ids.
+        # Lists of text, such as contexts, are more often as long as the ids without being values.
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)

@@ -119,7 +119,7 @@ def objects_by_id(
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
         return columns._replace(has_ranks=has_ranks)
     if reader.lists.warning:
-        warn(f"{argument}: {reader.lists.warning}")
+        warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
         rows_by_query(argument, ids, rows),
         by_position=queries is None and reader.roles.query is None,
@@ -456,7 +456,7 @@ def _by_query(
     except ValueError as error:
         raise within(error, argument, instead_of=argument) from None
     if reader.lists.warning:
-        warn(f"{argument}: {reader.lists.warning}")
+        warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
         documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
     )

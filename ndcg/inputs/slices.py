@@ -40,8 +40,9 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
     if len(slices.code) != queries:
-        problem = f"by must hold one value for each of {queries} queries"
-        raise ValueError(f"{problem}; got {len(slices.code)}")
+        raise ValueError(
+            f"by must hold one value per query, {queries} in all; got {len(slices.code)}"
+        )
     return slices
 
 

@@ -72,7 +72,7 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
                 "not by index; join both tables by query and document first, or give .to_numpy() "
-                "of both if their order is right",
+                "of each if their order is right",
                 name,
             )
 

@@ -30,7 +30,8 @@ def join_sparse(
     check_queries_equal(predictions.shape[0], references.shape[0])
     queries, documents = predictions.shape
     if documents != references.shape[1]:
-        problem = f"predictions have {documents} columns and references {references.shape[1]}"
+        widths = f"{documents} and {references.shape[1]}"
+        problem = f"predictions and references differ in the number of columns, {widths}"
         hint = "give both one column for each document, in the same order"
         raise ValueError(f"{problem}; {hint}")
     stored = _places(predictions)
@@ -103,7 +104,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     wrong = lengths != columns
     if wrong.any():
         query = int(wrong.argmax())
-        counts = f"has {lengths[query]} values beside {columns} columns of sparse {other}"
+        counts = f"its length is {lengths[query]}, the width of sparse {other} {columns}"
         hint = "give one for each column, or a sparse matrix of the same shape"
         raise InputError(f"query {query}: {counts}; {hint}", argument)
 

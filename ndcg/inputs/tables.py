@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, shown, warn, within
+from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
@@ -73,7 +73,7 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
-        with suppress(Exception):  # which the values of the columns that are read may raise again
+        with suppress(Exception):  # which reading the chosen columns may raise again
             (column,) = frame.head([name])
             examples[name] = as_python(next(islice(iter(column), 1)))
     return examples
@@ -123,7 +123,7 @@ def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) ->
     ranks = list(map(as_number, heads["rank"]))
     problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
     if problem:
-        warn(f"{argument}: {problem}")
+        warn(f"{mark(argument)}: {problem}")
     return tell_order(ranks)
 
 

@@ -238,10 +238,10 @@ def sentence_transformers_evaluator(
     `CrossEncoder`, which reranks the `candidates`. A call returns floats by name: `nDCG@10`, the
     ends of its interval as `nDCG@10/low` and `nDCG@10/high`, and by slice `nDCG@10/slice=en`. The
     first name is `primary_metric`. The evaluator keeps the `report` and the `run`, `{query:
-    {document: score}}`, of its last call. The scores equal those of `compute` on the whole ranking
-    of every query: in addition to its k best documents, the run contains up to 1,000 documents that
-    tie with the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is
-    set, all judged documents.
+    {document: score}}`, of its last call. `compute` gives the same scores for whole rankings:
+    besides the k best documents of a query, the run contains up to 1,000 documents that tie with
+    the last of them (the lowest ids first) and, if `judged_only` or `ideal="retrieved"` is set, all
+    judged documents.
 
     Memory holds only the embeddings of the queries and of one chunk of the corpus, queries × (chunk
     + k) scores, and these documents of every query; with `k=None`, all documents.
@@ -279,7 +279,7 @@ def sentence_transformers_evaluator(
         ValueError: as in `report`; or an id is not in `queries` or `corpus`.
         ImportError: sentence-transformers or SciPy is missing.
     """
-    parsed = Options.of_method(sentence_transformers_evaluator, k, options)
+    parsed = Options.for_method(sentence_transformers_evaluator, k, options)
     resampling = Resampling.parse(confidence)
     evaluator_class = _evaluator_class()
     references = _judgments(queries, corpus, relevant_docs)

@@ -198,7 +198,7 @@ def meter(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Meter:
     >>> {name: round(value, 4) for name, value in batches.compute().items()}
     {'nDCG@2': 0.6998}
     """
-    return Meter(Options.of_method(meter, k, options))
+    return Meter(Options.for_method(meter, k, options))
 
 
 def exact_parts(numbers: Iterable[float]) -> list[float]:

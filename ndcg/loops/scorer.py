@@ -34,7 +34,7 @@ def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
         ValueError: an option that `compute` rejects; or several results, since a scorer has one.
         ImportError: scikit-learn is not installed.
     """
-    names = Options.of_method(scorer, k, options).names
+    names = Options.for_method(scorer, k, options).names
     if len(names) > 1:
         raise ValueError(
             f"a scorer has one result; got {', '.join(names)}; give a dict of scorers, "
@@ -58,12 +58,12 @@ def ndcg(
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
         raise ValueError(
-            f"groups are missing, so the query of each row is unknown; {hint}. Only a 2-D y, with "
+            f"groups are missing, so the queries of rows are unknown; {hint}. Only a 2-D y, with "
             "one row per query, needs no groups"
         )
     if predicted.shape != labels.shape:
         models = "by a ranker, a regressor or a classifier of two classes"
-        hint = f"one score for each label is needed: {models}"
+        hint = f"one score per label is needed: {models}"
         raise ValueError(
             f"predictions: the model gives scores of shape {predicted.shape} for labels of shape "
             f"{labels.shape}; {hint}"
@@ -114,7 +114,7 @@ def lightgbm_metric(
     >>> metric(np.array([1, 0, 0]), np.array([.1, .9, .5]), None, np.array([2, 1]))
     [('nDCG@1', 0.5, True)]
     """
-    return partial(_for_lightgbm, Options.of_method(lightgbm_metric, k, options))
+    return partial(_for_lightgbm, Options.for_method(lightgbm_metric, k, options))
 
 
 def _for_lightgbm(
@@ -148,9 +148,8 @@ def _for_lightgbm(
 def _check_rows(lengths: Array, name: str, column: Any) -> None:
     rows = lengths.sum()
     if len(column) != rows:
-        raise ValueError(
-            f"lightgbm_metric: the groups hold {rows} rows, the {name} {len(column)}; give all"
-        )
+        counts = f"the groups and the {name} differ in the number of rows, {rows} and {len(column)}"
+        raise ValueError(f"lightgbm_metric: {counts}; give all")
 
 
 def xgboost_metric(
@@ -169,12 +168,12 @@ def xgboost_metric(
     Raises:
         ValueError: an option that `compute` rejects.
     """
-    return partial(_for_xgboost, Options.of_method(xgboost_metric, k, options))
+    return partial(_for_xgboost, Options.for_method(xgboost_metric, k, options))
 
 
 def _for_xgboost(options: Options, predictions: Any, data: Any) -> list[tuple[str, float]]:
     if not hasattr(data, "get_uint_info"):
-        weights = "weights each by its number of documents"
+        weights = "weights a query by its number of documents"
         problem = f"XGBRanker(eval_metric=...) passes single queries and {weights}"
         raise ValueError(f"xgboost_metric: {problem}; train with xgboost.train(custom_metric=...)")
     begins = data.get_uint_info("group_ptr")
@@ -199,7 +198,7 @@ def _results(
     predictions, labels = np.asanyarray(predictions), np.asanyarray(labels)
     if predictions.shape != labels.shape:
         raise ValueError(
-            f"predictions: must be one score for each row; got scores of shape {predictions.shape} "
+            f"predictions: must be one score per row; got scores of shape {predictions.shape} "
             f"for labels of shape {labels.shape}"
         )
     offsets = pa.array(begins, pa.int32())

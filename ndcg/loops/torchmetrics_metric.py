@@ -39,7 +39,7 @@ def torchmetrics_metric(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> A
         ValueError: an option that `compute` rejects.
         ImportError: torchmetrics is not installed.
     """
-    parsed = Options.of_method(torchmetrics_metric, k, options)
+    parsed = Options.for_method(torchmetrics_metric, k, options)
     return _metric_class()(parsed)
 
 
@@ -68,10 +68,10 @@ class NDCGMetric:
     higher_is_better = True
     is_differentiable = False
     full_state_update = False
-    # Numbers are kept in 64 bits, so that all processes gather the same types whatever they were
-    # given: integers as they are, floats as their bits. `integers` tells them apart: it is 1 if the
-    # score is an integer, plus 2 if the label is. Up to version 2.1, the states had other types and
-    # names, so old checkpoints are rejected.
+    # All processes must gather the same types, so the states are 64-bit integers: an integer is
+    # stored as it is, a float as its bits. `integers` says which is which: 1 if the score is an
+    # integer, plus 2 if the label is. Up to version 2.1 the states had other types and names, so
+    # old checkpoints are rejected.
     rows = ("scores", "labels", "queries", "integers")
 
     def __init__(self, options: Options) -> None:

@@ -146,7 +146,7 @@ class _Columns(NamedTuple):
     def read(cls, query_ids: Any, references: Any) -> "_Columns":
         """Read columns of any supported library."""
         if isinstance(query_ids, (str, int, Mapping)):
-            column = "a column with an id for each row, such as data['query']"
+            column = "a column with an id per row, such as data['query']"
             allowed = f"a function of the model's main input, or {column}"
             raise must_be("query_ids", allowed, query_ids)
         if references is None:
@@ -178,9 +178,8 @@ class _Columns(NamedTuple):
         """Return the ids of rows, whose labels must be the labels of the set, in its order."""
         if len(labels) != len(self.ids):
             hint = "give the column of the evaluated set, with all its rows (docs/training.md)"
-            raise ValueError(
-                f"query_ids has {len(self.ids)} rows, but the evaluation {len(labels)}; {hint}"
-            )
+            lengths = f"{len(self.ids)} and {len(labels)}"
+            raise ValueError(f"query_ids and the evaluation differ in length, {lengths}; {hint}")
         differs = _differ(labels, self.labels) & self.known
         if differs.any():
             row = int(differs.argmax())
@@ -258,7 +257,7 @@ def trainer_metrics(
     >>> metrics((np.array([[.9, .1, -100]]), np.array([[1, 0, -100]])))  # as an EvalPrediction
     {'nDCG@1': 1.0}
     """
-    parsed = Options.of_method(
+    parsed = Options.for_method(
         trainer_metrics, k, {"ignore_index": ignore_index, **options}, lacks=NOT_IN_TRAINER
     )
     return TrainerMetrics(parsed, query_ids, references, main_input)
@@ -272,7 +271,7 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
         # A third value could be the inputs or the losses.
         if len(evaluation) == 2:
             return evaluation[0], evaluation[1], None
-        got = f"{len(evaluation)} values"
+        got = f"a {type(evaluation).__name__} of length {len(evaluation)}"
     else:
         got = type(evaluation).__name__
     raise ValueError(

@@ -96,7 +96,7 @@ OPTIONS: dict[str, Option] = {
     "measures": Option(
         "one or several measures to compute",
         dict.fromkeys(MEASURES, ""),
-        'each may have its own cutoff, such as `"nDCG@10"`',
+        'a measure may have a cutoff, such as `"nDCG@10"`',
         default="nDCG",
     ),
     "convention": Option(
@@ -110,7 +110,7 @@ OPTIONS: dict[str, Option] = {
     "gain": Option(
         "the gain of a document with relevance r",
         GAINS,
-        'the gain of each label, text, a number or a flag, as in `{"relevant": 3, "partially": 1, '
+        'the gains of labels, text, numbers or flags, as in `{"relevant": 3, "partially": 1, '
         '"not relevant": 0}` or, for a relevance level of 2, `{0: 0, 1: 0, 2: 1}`; a list of the '
         "gains of label 0, 1, 2, ...; or a function from an array of relevances to their gains",
         said_as="gain",
@@ -189,8 +189,7 @@ OPTIONS: dict[str, Option] = {
         "where the documents in `exclude` are removed",
         {
             "both": "from rankings and ideals",
-            "run": "from rankings only, so that those that are judged count in the ideal, as in "
-            "BEIR",
+            "run": "from rankings only, so that judged ones count in the ideal, as in BEIR",
         },
         default="both",
         said_as="excluded_from",
@@ -214,7 +213,7 @@ OPTIONS: dict[str, Option] = {
         unsaid=("empty", "raise"),
     ),
     "use_aggregator": Option(
-        "the mean over queries (default), or with False a list of the value of each query",
+        "the mean over queries (default), or with False a list of the values of queries",
         default=True,
     ),
     "engine": Option(
@@ -229,10 +228,10 @@ OPTIONS: dict[str, Option] = {
 
 ARGUMENTS = {
     "predictions": (
-        "the score of each document of each query; higher scores rank first. Nested lists (ragged "
+        "the scores of documents by query; higher scores rank first. Nested lists (ragged "
         "too), a 2-D array or tensor (masked arrays too), a list of 1-D arrays, a column of lists "
         "(Arrow, datasets, Polars, pandas, DuckDB), flat scores with `query_ids`, a mapping "
-        "`{query: {document: score}}`, the path of a run file, or a list of document ids for each "
+        "`{query: {document: score}}`, the path of a run file, or a list of document ids per "
         "query, best first, also as `{query: ids}`. `None`, a masked value or `-inf` marks a "
         "document that was not retrieved: it has no rank, but counts in the ideal. The measure "
         "IDCG needs no predictions."
@@ -240,18 +239,18 @@ ARGUMENTS = {
     "references": (
         "the relevance of the same documents in the same order, 0 for irrelevant; or a mapping "
         "`{query: {document: relevance}}`, the path of a qrels file, or the ids of the relevant "
-        "documents of each query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
+        "documents of every query (a list, a set, or `{id: relevance}`; also by query). `None`, a "
         "masked value or a missing id marks a document that was not judged: it has a rank, with "
         "gain 0, and does not count in the ideal."
     ),
     "sample_weight": (
-        "the weight of each query in the mean, not negative, in the order of the references, or by "
+        "the weights of queries in the mean, not negative, in the order of the references, or by "
         "query: `{query: weight}` or a pandas Series with the ids of queries in its index; by "
         "default all queries count the same."
     ),
-    "query_ids": "the query of each document, for flat predictions and references.",
+    "query_ids": "the queries of the documents, for flat predictions and references.",
     "document_ids": (
-        'the id of each document, next to `query_ids`, for `ties="docid"`; a query may have each '
+        'the ids of the documents, next to `query_ids`, for `ties="docid"`; a query may have a '
         "document only once."
     ),
     "data": (
@@ -260,19 +259,19 @@ ARGUMENTS = {
     ),
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: "
-        "`{query: ids}`, a list of ids for each query if predictions are ids, a DataFrame in which "
+        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame in which "
         "the id columns have the same names as in `data`, or the path of a file. With "
-        '`exclude_from="run"`, those that are judged stay in the ideals.'
+        '`exclude_from="run"`, judged ones stay in the ideals.'
     ),
     "fields": (
         'the names of fields and columns of tables, records, hits and files: `{"query": ..., '
-        '"document": ..., "score": ..., "relevance": ...}`, each a name, a pair of names (in the '
+        '"document": ..., "score": ..., "relevance": ...}`; a name, a pair of names (in the '
         "predictions, in the references), or `None` if there is none: without scores the order "
-        "counts, without relevances each document is relevant. Names that are known need not be "
+        "counts, without relevances every document is relevant. Names that are known need not be "
         "given (docs/inputs.md lists them)."
     ),
     "by": (
-        "the slice of each query (text, an integer or a boolean; None for none), such as its "
+        "the slices of queries (text, an integer or a boolean; None for none), such as their "
         "language: queries with the same value are also scored as a slice. In the order of the "
         "queries, or by query, as `sample_weight`; with `data`, the name of its column, or of "
         "several, whose values are joined."

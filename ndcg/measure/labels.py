@@ -211,4 +211,4 @@ def to_label(values: Iterable[Any]) -> str:
         gains += ", ..."
     without_quotes = {label[1:-1]: "..." for label in labels}
     call = mark("gain", without_quotes, said=f"gain={{{gains}}}")
-    return f"for labels, give the gain of each, {call}"
+    return f"for labels, give their gains, {call}"

@@ -116,7 +116,7 @@ class Message(str):
 
 
 class InputError(ValueError):
-    """An error about an input: what is wrong, in which argument, and where there.
+    """An error about an input: what is wrong, in which argument, and at which place in it.
 
     The places lead from the argument, or a file, to a query; with a position, the document there is
     meant.

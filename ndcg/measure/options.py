@@ -160,7 +160,7 @@ class Options:
         return _REMEMBERED[key]
 
     @classmethod
-    def of_method(
+    def for_method(
         cls,
         method: Callable[..., Any],
         k: Any,
@@ -340,7 +340,7 @@ def signature(
     >>> signature(k=10)
     'nDCG@10|gain:linear|log:2|ties:average|empty:0|negative:raise|unjudged:0|v:3.0.0'
     """
-    return Options.of_method(signature, k, options, lacks=()).signature(
+    return Options.for_method(signature, k, options, lacks=()).signature(
         weighted=sample_weight is not None, excluding=exclude is not None
     )
 
@@ -419,7 +419,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
-    """Return a level, such as that of an interval: above 0, and not too close to 1."""
+    """Return a level, such as a confidence level, above 0 and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
     if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
         raise must_be(name, f"between 0 and 1, such as {example}", value)

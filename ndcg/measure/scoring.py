@@ -167,7 +167,7 @@ def discounts(ranks: int, log_base: float = 2.0, discount: Discount = "log") -> 
         return values
     if len(discount) < ranks:
         raise InputError(
-            f"{mark('discount')} lists {len(discount)} ranks, but {ranks} count; "
+            f"{mark('discount')} ends at rank {len(discount)}, but {ranks} ranks count; "
             f"list more, or give {mark('k', len(discount))}"
         )
     return np.asarray(discount[:ranks], np.float64)

@@ -246,8 +246,8 @@ def grid_height(documents: int, count: int) -> int:
     """Return the rows of the grid in which the ``count`` highest of ``documents`` are sought."""
     if not count:
         return 0
-    # So the row of maxima has four times as many values as the shortlist, which takes longer per
-    # value: it is gathered and sorted.
+    # With this height the row of maxima has four times as many values as the shortlist. A value of
+    # the shortlist takes longer, since it is gathered and sorted.
     return math.isqrt(documents // (4 * count))
 
 

@@ -177,7 +177,7 @@ class Batches:
         before = getattr(self._state.traits, option)
         if before not in ("", value):
             problem = f'the batches before were added with "{before}", so it cannot be "{value}"'
-            raise InputError(f"{problem}; give it to add_batch, the same for each batch", option)
+            raise InputError(f"{problem}; give it to add_batch, the same for all batches", option)
 
     def _alone(self, step: Callable[[], tuple[BatchState, Result]]) -> Result:
         """Run a step, keep the state that it leads to, and return its result.
@@ -188,10 +188,10 @@ class Batches:
         if self._holds_batches() and self._state.pid != os.getpid():
             raise RuntimeError(
                 f"this metric holds batches that process {self._state.pid} has added; compute them "
-                "there, and reload the metric in each process"
+                "there, and reload the metric in all processes"
             )
         if self._lock.locked():
-            raise RuntimeError("this metric is in use by another thread; load one for each thread")
+            raise RuntimeError("this metric is in use by another thread; load one per thread")
         before = None
         try:
             with self._lock:
@@ -268,15 +268,14 @@ class Batches:
         try:
             return score(Inputs(queries["predictions"], queries["references"]))
         except ValueError as error:
-            # An error of another type is that of a subclass of the metric.
+            # Only subclasses of the metric raise errors of other types.
             if type(error) not in (ValueError, InputError):
                 raise
             if not state.queries:
                 raise
             hint = "to do without them, reload the metric"
             raise InputError(
-                f"{marked(error)} ({state.queries} queries added before, which count from 0, are "
-                f"kept; {hint})"
+                f"{marked(error)} (the queries added before, which count from 0, are kept; {hint})"
             ) from None
 
     # Several processes

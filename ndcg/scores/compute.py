@@ -65,7 +65,7 @@ def compute(
         columns = {"prediction": predictions, "reference": references}
         columns |= {"query": query_ids, "document": document_ids}
         return compute_spark(data, **columns, **others)
-    parsed = Options.of_method(compute, k, options, lacks=())
+    parsed = Options.for_method(compute, k, options, lacks=())
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, fields=fields
     )

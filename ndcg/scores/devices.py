@@ -75,15 +75,15 @@ def measure_on_device(
     padding.
     """
     score, relevance, query_ids = inputs.predictions, inputs.references, inputs.query_ids
-    device = accelerator_of(score)
-    if device is None:
+    sides = [score, relevance]
+    if mask is not None:
+        sides.append(mask)
+    devices = set(map(accelerator_of, sides))
+    if query_ids is not None:
+        devices.add(accelerator_of(query_ids))
+    if None in devices or len(devices) > 1:
         return None
-    if accelerator_of(relevance) != device:
-        return None
-    for optional in (query_ids, mask):
-        if optional is not None and accelerator_of(optional) != device:
-            return None
-    if not _can_score(inputs, options, mask):
+    if not _can_score(inputs, options, sides):
         return None
     import torch
 
@@ -94,24 +94,22 @@ def measure_on_device(
     return None
 
 
-def _can_score(inputs: Inputs, options: Options, mask: Any) -> bool:
-    """Return whether tensors on a device have a format and options that it can score."""
-    score, relevance = inputs.predictions, inputs.references
+def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
+    """Return whether a device can score tensors: predictions, references and perhaps a mask."""
+    score = inputs.predictions
     if score.numel() < ON_DEVICE_FROM:
         return False
     # A device knows documents by their positions only.
     if inputs.document_ids is not None or inputs.exclude is not None or options.ties == "docid":
         return False
-    types = {_type(score), _type(relevance)}
-    if mask is not None:
-        types.add(_type(mask))
-    if not types.issubset(NUMBER_TENSORS) or not _has_exact_types(options, _type(score)):
+    if not set(map(_type, sides)).issubset(NUMBER_TENSORS):
+        return False
+    if not _has_exact_types(options, _type(score)):
         return False
     if inputs.query_ids is None:
-        return _are_rows(score, relevance, mask)
-    if mask is not None:
-        return False
-    return _are_columns(score, relevance, inputs.query_ids)
+        return _are_rows(sides)
+    has_mask = len(sides) > 2
+    return not has_mask and _are_columns(score, inputs.references, inputs.query_ids)
 
 
 def _has_exact_types(options: Options, score_type: str) -> bool:
@@ -126,14 +124,12 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
     return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _are_rows(score: Any, relevance: Any, mask: Any) -> bool:
+def _are_rows(sides: list[Any]) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
+    score, relevance = sides[:2]
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
         return False
-    shapes = {score.shape, relevance.shape}
-    if mask is not None:
-        shapes.add(mask.shape)
-    if len(shapes) > 1:
+    if any(side.shape != score.shape for side in sides):
         return False
     # Integers on both sides may be ids, which the host refuses.
     return not {_type(score), _type(relevance)}.issubset(INTEGER_TENSORS)

@@ -63,7 +63,7 @@ def documents(
     b 3.0 2 0.0
     c 1.0 None 0.0
     """
-    parsed = Options.of_method(documents, k, options)
+    parsed = Options.for_method(documents, k, options)
     if len(parsed.cutoffs) > 1:
         raise ValueError(
             f"k must be one cutoff, since a document has one discount; got {shown(parsed.cutoffs)}"
@@ -162,7 +162,7 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
 
 def _ranked(score: Array, gain: Floats, retrieved: NDArray[np.intp], ties: str) -> NDArray[np.intp]:
     """Return the positions of retrieved documents, best first."""
-    # Sorted ascending and turned round, so that of equal scores the highest of these is first.
+    # Ascending order, reversed: among equal scores the highest of the second keys is first.
     position = np.arange(len(score), dtype=np.float64)
     last_first = {"best": gain, "worst": -gain, "last": position}.get(ties, -position)
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]

@@ -140,7 +140,7 @@ class Exchange:
         return self._await(look, f"{problem} within {self.timeout} seconds; {hint}")
 
     def _await(self, look: Callable[[], Awaited | None], problem: str) -> Awaited:
-        """Look until there is something, and return it; after the timeout, raise an error."""
+        """Look until there is something, and return it; raise an error after the timeout."""
         while (awaited := look()) is None:
             if time.monotonic() > self.deadline:
                 raise ValueError(problem)
@@ -167,7 +167,7 @@ class Exchange:
 
     def _another(self) -> ValueError:
         problem = f"another process {self.process_id} uses the files {self.prefix}-*"
-        return ValueError(f"{problem}; give each evaluation an experiment_id of its own")
+        return ValueError(f"{problem}; give every evaluation another experiment_id")
 
     def _path(self, process: int, kind: str) -> Path:
         return Path(f"{self.prefix}-{process}.{kind}")

@@ -236,8 +236,8 @@ def _first_rows(
     code, ids = encode_ids("query_ids", query_ids)
     if len(values) != len(code):
         raise InputError(
-            f"{mark(argument)} has {len(values)} rows and query_ids {len(code)}; give both for "
-            "every row"
+            f"{mark(argument)} and query_ids differ in length, {len(values)} and {len(code)}; give "
+            "both for every row"
         )
     first = np.zeros(len(ids), np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]  # of several rows, the last one written counts

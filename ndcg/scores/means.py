@@ -27,8 +27,8 @@ def mean(name: str, values: Floats, weight: Floats | None = None) -> float:
     if not weight.any():
         raise InputError(
             f"no query of positive weight has a value: {mark('zero_division', math.nan)} excludes "
-            f"those with no relevant documents, {mark('missing', 'skip')} those that are missing "
-            f"from the {mark('predictions')}; {mark('zero_division', 0)}, or "
+            f"queries with no relevant documents, {mark('missing', 'skip')} queries missing from "
+            f"the {mark('predictions')}; {mark('zero_division', 0)}, or "
             f"{mark('missing', 'empty')}, gives them one",
             name,
         )
@@ -55,8 +55,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     shape: Any = len(in_order) if is_flat else f"shape {in_order.shape}"
     if shape != queries:
         raise InputError(
-            f"{mark('sample_weight')} must hold one weight for each of {queries} queries; got "
-            f"{shape}"
+            f"{mark('sample_weight')} must hold one weight per query, {queries} in all; got {shape}"
         )
     weight = _as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
@@ -78,8 +77,8 @@ def _as_floats(weights_in_order: Any) -> Floats:
             return np.asarray(weights_in_order, np.float64)
     numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
-        is_flag = isinstance(value, (bool, np.bool_))
-        if not is_flag and not is_real(value):
+        # Flags are weights of 1 and 0.
+        if not isinstance(value, (bool, np.bool_)) and not is_real(value):
             problem = f"must be a number; got {shown(weights_in_order[query])}"
             raise InputError(problem, "sample_weight", f"query {query}")
     return np.asarray(numbers, np.float64)

@@ -168,7 +168,7 @@ def preview(
     >>> result.predictions.form, result.judged, result.documents[0]
     ('lists of ids', 1, {'rank': 1, 'document': 'a', 'score': None, 'relevance': None})
     """
-    parsed = Options.of_method(preview, k, options, lacks=())
+    parsed = Options.for_method(preview, k, options, lacks=())
     if any(map(is_spark, (predictions, references, data))):
         raise InputError(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"

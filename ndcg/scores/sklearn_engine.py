@@ -59,11 +59,11 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     if unlike.any():
         query = int(np.argmax(unlike))
         name = rankings.place(query, None) if rankings.place is not None else f"query {query}"
-        counts = f"{name} has {lengths[query]} documents, the first query {lengths[0]}"
+        counts = f"the length of {name} is {lengths[query]}, of the first query {lengths[0]}"
         problem = f"scikit-learn needs lists of the same length, not empty; {counts}"
         raise InputError(f"{engine}: {problem}")
     if lengths[0] == 1:
-        problem = "scikit-learn needs two documents or more in each list; got 1 document"
+        problem = "scikit-learn needs lists of two documents or more; got 1"
         raise InputError(f"{engine}: {problem}")
     shape = (rankings.queries, -1)
     score = rankings.score[judged].reshape(shape)

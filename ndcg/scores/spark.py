@@ -87,7 +87,7 @@ def compute_spark(
     {'nDCG@2': 0.7601875334318685}
     """
     all_options = {"use_aggregator": use_aggregator, **options}
-    parsed = Options.of_method(compute_spark, k, all_options, lacks=("engine",))
+    parsed = Options.for_method(compute_spark, k, all_options, lacks=("engine",))
     columns = {
         "query": query,
         "prediction": prediction,
@@ -125,7 +125,7 @@ def compute_spark_tables(
 
     Queries without judgments are left out, as where rankings are joined by ids.
     """
-    parsed = Options.of_method(compute_spark, k, options, lacks=("engine",))
+    parsed = Options.for_method(compute_spark, k, options, lacks=("engine",))
     if sample_weight is not None:
         hint = "join them, and give data= and the names of its columns, with that of the weights"
         raise InputError("two Spark tables take no weights", "sample_weight", hint=hint)
@@ -361,9 +361,9 @@ def _refuse_unlike(sides: list[pa.Array], place: Callable[[int], str]) -> None:
     if differs.any():
         query = int(np.argmax(differs))
         raise ValueError(
-            f"{place(query)}: {predicted[query]} predictions and {referred[query]} references; "
-            "give both for every document, null for the score of one not retrieved or the "
-            "relevance of one not judged"
+            f"{place(query)}: predictions and references differ in length, {predicted[query]} and "
+            f"{referred[query]}; give both for every document, null for the score of one not "
+            "retrieved or the relevance of one not judged"
         )
 
 

@@ -32,6 +32,7 @@ from .spark_join import (
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = ("boolean", *INTEGERS, "float", "double")
 ID_TYPES = (*INTEGERS, "string", "date", "timestamp", "timestamp_ntz")
+ARRAYS_OF_IDS = tuple(map("array<{}>".format, ID_TYPES))
 KINDS = {"predictions": "run", "references": "qrels", "exclude": "exclude"}
 # Columns of the rows of arrays, under names that no table is likely to have.
 ORIGIN, RANK, ITEM = "ndcg: origin", "ndcg: rank", "ndcg: item"
@@ -49,17 +50,18 @@ def queries_of_frame(
     given = {name: column for name, column in columns.items() if column is not None}
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
-    if exclude is not None and (nested or "document" not in given):
+    has_documents = "document" in given
+    if exclude is not None and (nested or not has_documents):
         hint = "name the columns of ids as query and document"
         raise ValueError(f"exclude needs one row per document; {hint}")
+    if nested and has_documents:
+        hint = "in arrays, put the documents in ascending order of id instead"
+        raise ValueError(f"document needs one row per document; {hint}")
     if nested:
-        if "document" in given:
-            hint = "in arrays, put the documents in ascending order of id instead"
-            raise ValueError(f"document needs one row per document; {hint}")
         return chosen
     if "query" not in given:
         raise ValueError("query must name the column of query ids if each row is a document")
-    if ties == "docid" and "document" not in given:
+    if ties == "docid" and not has_documents:
         raise ValueError('ties="docid" needs the ids of documents: name their column as document')
     _refuse_order(ties)
     if exclude is not None:
@@ -194,7 +196,7 @@ def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
     rank, item, origin = map(_quoted, (RANK, ITEM, ORIGIN))
     for column, kind in frame.dtypes:
         are_structs = kind.startswith("array<struct<")
-        if not are_structs and not (kind.startswith("array<") and kind[6:-1] in ID_TYPES):
+        if not are_structs and kind not in ARRAYS_OF_IDS:
             continue
         array = _quoted(column)
         others = [_quoted(name) for name in frame.columns if name != column]

@@ -20,9 +20,7 @@ def check_function(args: Namespace) -> Listing:
     """Return the result of `check` for a function."""
     (k, *others) = args.k or [10]
     if others:
-        raise ValueError(
-            "-k must be one cutoff, since the function is called once for each ranking"
-        )
+        raise ValueError("-k must be one cutoff, since the function is called once per ranking")
     result = check(
         _imported(args.function),
         k=k,

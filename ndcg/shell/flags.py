@@ -37,7 +37,7 @@ COMMAND_HELP = {
         "what is read of the files, without scoring it",
         "Print what is read: of a file its format, the field of queries, documents and values, "
         "and the\nnumbers of queries and documents; how many retrieved documents are judged; and "
-        "the first query.\nThe options are those of ndcg score: in its commands, put preview in "
+        "the first query.\nThe options are as in ndcg score: in its commands, put preview in "
         "place of score.",
         """\
 examples:
@@ -187,6 +187,10 @@ FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
 SCORING, CRITERIA, OUTPUT = "scoring options", "regression criteria", "output"
+IN_PREVIEW = {  # what preview says of the options that it shares with score
+    SCORING: "as in ndcg score; the ones that do not say what is read change nothing here",
+    OUTPUT: "as in ndcg score; only -o and --signature change the output",
+}
 # All arguments, by their heading in the help; the first group has the heading of argparse.
 ARGUMENTS = {
     "": [
@@ -229,38 +233,32 @@ ARGUMENTS = {
             CHECK,
             "its arguments",
             words=(
-                *(
-                    "mappings",
-                    "lists",
-                    "arrays",
-                    "ranked",
-                    "sets",
-                    "ids",
-                    "relevance",
-                    "item",
-                    "ideal",
-                    "columns",
-                ),
-                *(
-                    "hits",
-                    "hit_rows",
-                    "id_lists",
-                    "rows",
-                    "tensors",
-                    "tensor_rows",
-                    "queries",
-                    "groups",
-                    "runs",
-                ),
-                *(
-                    "relevance_rows",
-                    "rank",
-                    "items",
-                    "scored_ids",
-                    "pairs",
-                    "ranked_runs",
-                    "set_runs",
-                ),
+                "mappings",
+                "lists",
+                "arrays",
+                "ranked",
+                "sets",
+                "ids",
+                "relevance",
+                "item",
+                "ideal",
+                "columns",
+                "hits",
+                "hit_rows",
+                "id_lists",
+                "rows",
+                "tensors",
+                "tensor_rows",
+                "queries",
+                "groups",
+                "runs",
+                "relevance_rows",
+                "rank",
+                "items",
+                "scored_ids",
+                "pairs",
+                "ranked_runs",
+                "set_runs",
             ),
         ),
         Argument("convention", CHECK, "the convention that it should compute (default: any)"),
@@ -578,10 +576,8 @@ def _group(command: argparse.ArgumentParser, heading: str) -> Any:
     if not heading:
         return command
     about = None
-    if heading == SCORING and command.prog == "ndcg preview":
-        about = "as in ndcg score; the ones that do not say what is read change nothing here"
-    elif heading == OUTPUT and command.prog == "ndcg preview":
-        about = "as in ndcg score; only -o and --signature change the output"
+    if command.prog == "ndcg preview":
+        about = IN_PREVIEW.get(heading)
     elif heading == SCORING and command.prog != "ndcg explain":
         about = "options that you do not set follow the convention"
     return command.add_argument_group(heading, about)

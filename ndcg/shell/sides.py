@@ -191,7 +191,7 @@ def names_of(files: Sequence[str]) -> list[str]:
         names = [os.path.join(".", file) if file in COLUMNS else file for file in files]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{name} is given twice; pass each run once")
+            raise ValueError(f"{name} is given twice; pass a run only once")
     return names
 
 

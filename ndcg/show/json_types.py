@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,6 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
     # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    if value is None or isinstance(value, (str, bool)) or is_real(value):
+    if isinstance(value, (str, bool, NoneType)) or is_real(value):
         return value
     return str(value)

@@ -111,7 +111,7 @@ def compare(
         options = {**options, "score_order": None}
     else:
         orders = {}
-    parsed = Options.of_method(compare, k, options)
+    parsed = Options.for_method(compare, k, options)
     names = system_names(systems, baseline)
     for name in orders:
         choice(f"a system in {mark('score_order')}", name, names)
@@ -132,7 +132,7 @@ def compare(
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, parsed)
     for sentence in dict.fromkeys(unmatched.values()):
-        alike = [_marked_argument(name) for name in unmatched if unmatched[name] == sentence]
+        alike = [_argument(name) for name in unmatched if unmatched[name] == sentence]
         warn(f"{', '.join(alike)}: {sentence}")
     # The signature names the order of every system, or the one of all.
     score_orders = [system_options.score_order for system_options in options_by_system.values()]
@@ -187,13 +187,8 @@ def comparison_of(
 
 
 def _argument(system: str) -> str:
-    """Return a system's predictions as errors name them."""
-    return f"systems[{shown(system)}]"
-
-
-def _marked_argument(system: str) -> str:
-    """Return a system's predictions as every entry point names them."""
-    return mark("systems", system, said=_argument(system))
+    """Return a system's predictions as messages name them."""
+    return mark("systems", system, said=f"systems[{shown(system)}]")
 
 
 def _columns_of_systems(
@@ -223,7 +218,7 @@ def _columns_of_systems(
         except ValueError as error:
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
-            raise within(error, _marked_argument(name)) from None
+            raise within(error, _argument(name)) from None
     return columns, unmatched
 
 
@@ -244,5 +239,5 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
             f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
             f"{mark('missing', 'skip')} skips the query for all systems",
-            _marked_argument(name),
+            _argument(name),
         )

@@ -215,7 +215,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
 
 
 def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
-    """Yield sentences on slices with few values, and on what their mean lacks for it."""
+    """Yield sentences on slices without an interval, and on what their mean lacks then."""
     yield from small_slices(slices)
     without = 0
     for part in slices.values():

@@ -394,7 +394,7 @@ def report(
     (0.8552, 1)
     """
     resampling = Resampling.parse(confidence)
-    parsed = Options.of_method(report, k, options)
+    parsed = Options.for_method(report, k, options)
     inputs = Inputs(
         predictions, references, query_ids, document_ids, exclude, sample_weight, by, fields
     )

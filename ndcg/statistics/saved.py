@@ -241,7 +241,7 @@ def check_row_count(saved: Any, there: int, place: str) -> None:
     """Raise an error unless a saved number of queries is the number of their rows."""
     if saved_count(saved, f"{place}: queries") != there:
         raise ValueError(
-            f"{place}: is of {saved} queries, but queries has {there} such rows; rows are missing"
+            f"{place}: the number of queries is {saved}, of their rows {there}; rows are missing"
         )
 
 

@@ -56,7 +56,7 @@ def test_a_client_scores_lists(client: Any, ndcg: evaluate.Metric) -> None:
         how = {"k": [int(each) for each in k.split(",") if each] or None, **options}
         result = client.predict(**given, k=k, **options, api_name="/score")
         assert result == {**ndcg.compute(**given, **how), "signature": ndcg.signature(**how)}
-    with pytest.raises(AppError, match="2 predictions and 6 references"):
+    with pytest.raises(AppError, match="predictions and references differ in length, 2 and 6"):
         client.predict(**{**TEXTBOOK, "predictions": [[1, 2]]}, api_name="/score")
 
 

@@ -249,7 +249,7 @@ def test_the_metric_agrees_with_every_preset_on_every_case(copied: Path) -> None
     ],
 )
 def test_the_page_says_where_a_library_agrees(copied: Path, library: str) -> None:
-    """In the version that it names; in another one no family differs that did not."""
+    """In the version on the page all families agree; in another one no further family differs."""
     if library in MISSING:
         pytest.skip(f"{library} is not installed")
     (_, cells), (row, found) = rows(printed(copied, "run", library)).items()

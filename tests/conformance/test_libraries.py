@@ -447,7 +447,7 @@ def test_mlflow_counts_a_document_that_is_retrieved_twice_as_two(ndcg: Metric) -
 
 @pytest.mark.xdist_group("haystack")
 def test_haystacks_documents_are_scored_as_its_evaluator_scores_them(ndcg: Metric) -> None:
-    """As docs/search.md says: the documents, with their grades or each of them relevant."""
+    """As docs/search.md says: with the grades of documents, or all of them relevant."""
     from haystack import Document
     from haystack.components.evaluators.document_ndcg import DocumentNDCGEvaluator
 

@@ -35,7 +35,7 @@ def run(name: str, content: str | bytes, *places: str, **options: Any) -> Row:
 
 
 def qrels(name: str, content: str | bytes, *places: str, **options: Any) -> Row:
-    """The row of qrels in a file that are refused."""
+    """The row of a qrels file that is refused."""
     sides = {"predictions": RUN, "references": File(name, content)}
     return refused(compute, "references", name, *places, **sides, **options)
 

@@ -1,4 +1,4 @@
-"""Each row of the table of errors: what its sentence names, and its words as in the snapshot."""
+"""Every row of the table of errors: what its sentence names, and its words, as in the snapshot."""
 
 import inspect
 from collections.abc import Callable

@@ -351,7 +351,7 @@ def test_arguments_that_explain_some_answers_by_chance_are_not_kept(name: str, s
 
 
 def test_a_call_with_the_relevance_first_shows_that_it_cuts_a_set() -> None:
-    """Under any hash seed: twice as many relevant documents as the cutoff, and one is found."""
+    """With twice as many relevant documents as the cutoff it shows under any hash seed."""
     first = [Query({"a": 1.0}, {"a": 1}, 10)]
     calls = (Call("sets", 2, order) for order in ((0, 1), (1, 0)))
     assert [Asker(SETS["hit rate"][0], call).depends_on_sets(first) for call in calls] == [
@@ -557,7 +557,7 @@ def test_a_document_counted_twice_is_reported() -> None:
     def twice(ids: Sequence[str], relevance: dict[str, float], k: int) -> float:
         ideal = best(relevance.values())[:k]
         found = [relevance.get(each, 0) for each in ids][:k]
-        relevance.clear()  # which must not hide it
+        relevance.clear()  # the check sees the relevance all the same
         return ratio(found, ideal)
 
     said = "A document that is listed twice counts twice"

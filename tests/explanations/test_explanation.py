@@ -303,7 +303,7 @@ def test_a_score_that_chance_explains_names_no_options_in_its_signature(
 
 
 def test_values_of_few_queries_may_be_a_chance(ndcg: evaluate.Metric) -> None:
-    """Of one query, a tenth of the values nearby match two digits; a 0 or a 1 tells nothing."""
+    """A tenth of all nearby values match the two digits of one query; 0 and 1 say nothing."""
     inputs = {"predictions": [[1, 1, 2], [3, 2, 1]], "references": [[1, 2, 0], [1, 0, 0]]}
     values = ndcg.compute(**inputs, use_aggregator=False)["nDCG"]
     assert values[1] == 1
@@ -759,7 +759,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": True}, "^got must be an nDCG"),
         ({"got": "0e400"}, "^got must be an nDCG"),
         ({"got": "1e2000000000"}, "^got must be an nDCG"),
-        ({"got": [0.5]}, "^got: 1 values for 3 queries; give the value of each query$"),
+        ({"got": [0.5]}, "^got: must hold one value per query, 3 in all; got 1$"),
         (
             {"got": {1: 0.5}},
             r"^got: query 0 is missing \(2 such queries\); give the value of each query",
@@ -780,7 +780,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"convention": "ranx"}, "explain has no option convention"),
         ({"tie": "first"}, "explain has no option tie; did you mean ties"),
         ({"gain": "linaer"}, "^gain must be .*did you mean"),
-        ({"sample_weight": [1]}, "^sample_weight must hold one weight for each of 3 queries"),
+        ({"sample_weight": [1]}, "^sample_weight must hold one weight per query, 3 in all"),
         ({"predictions": [], "references": []}, "hold no queries"),
     ],
     ids=str,

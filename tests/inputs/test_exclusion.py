@@ -643,7 +643,7 @@ REFUSED: list[tuple[dict[str, Any], Any, tuple[str, ...]]] = [
     ),
     (WITHOUT_DOCUMENTS, EXCLUDE, ("exclude", "documents")),
     (NO_IDS, {0: [1]}, ("exclude", "documents")),
-    (TWO_LISTS, [["a"]], ("exclude holds 1 queries",)),
+    (TWO_LISTS, [["a"]], ("exclude and predictions differ in the number of queries",)),
     (TWO_LISTS, {0: ["a"]}, ("exclude",)),
     (TWO_LISTS, Path("seen.csv"), ("exclude", "seen.csv")),
     (TWO_LISTS, [["a"], None], ("exclude", "query 1")),

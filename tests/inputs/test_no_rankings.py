@@ -78,7 +78,7 @@ def test_queries_without_names_are_matched_by_position(
         )
     }
     more = by_position(references, [*relevant, ["unasked"]], tmp_path / "qrels")
-    with refusal("predictions hold 14 queries and references 15;"):
+    with refusal("predictions and references differ in the number of queries, 14 and 15;"):
         compute(predictions=got, references=more)
 
 

@@ -107,8 +107,8 @@ COLUMN_FAULTS: list[Fault] = [
 FAULTS: list[Fault] = [
     *COLUMN_FAULTS,
     ([[3, 3]], [{3}], "predictions", "query 0, position 1"),
-    ([["d1"], ["d2"]], [["d1"]], "predictions", "2 queries"),
-    ([["d1"]], [None, ["d1"]], "predictions", "references 2"),
+    ([["d1"], ["d2"]], [["d1"]], "predictions", "queries, 2 and 1"),
+    ([["d1"]], [None, ["d1"]], "predictions", "queries, 1 and 2"),
     ([["d1", 0.5]], [["d1"]], "predictions", "query 0, position 1"),
     ([["d1", True]], [["d1"]], "predictions", "query 0, position 1"),
     ([[0.9, 0.1]], [{"d1"}], "predictions", "document_ids"),
@@ -181,7 +181,7 @@ def test_wrong_ids_are_rejected_alike_in_every_library(
 
 
 def test_other_numbers_of_documents_may_be_ids(ndcg: Metric) -> None:
-    with refusal("query 0: 3 predictions and 2 references"):
+    with refusal("query 0: predictions and references differ in length, 3 and 2"):
         ndcg.compute(predictions=[[7, 9, 3]], references=[[7, 3]])
 
 

@@ -387,17 +387,25 @@ def test_what_is_not_rankings_is_rejected_with_its_place(
             (
                 make([[1.0, 2.0], [3.0], [4.0]]),
                 make([[1.0, 2.0], [3.0], [4.0, 5.0]]),
-                "query 2: 1 predictions and 2 references",
+                "query 2: predictions and references differ in length, 1 and 2",
             )
             for make in FORMS.values()
         ),
-        (np.ones((4, 3)), np.ones((4, 2)), "query 0: 3 predictions and 2 references"),
+        (
+            np.ones((4, 3)),
+            np.ones((4, 2)),
+            "query 0: predictions and references differ in length, 3 and 2",
+        ),
         (
             [[1.0], [2.0, 3.0]],
             [[1.0, 2.0], [3.0]],
-            "query 0: 1 predictions and 2 references",
+            "query 0: predictions and references differ in length, 1 and 2",
         ),  # as many in all
-        (np.ones((2, 3)), [[1, 2], [3, 4, 5, 6]], "query 0: 3 predictions and 2 references"),
+        (
+            np.ones((2, 3)),
+            [[1, 2], [3, 4, 5, 6]],
+            "query 0: predictions and references differ in length, 3 and 2",
+        ),
     ],
 )
 def test_different_numbers_of_documents_are_rejected_with_the_query(
@@ -410,7 +418,8 @@ def test_different_numbers_of_documents_are_rejected_with_the_query(
 @pytest.mark.parametrize("sizes", [(3, 2), (1, 0), (0, 1)])
 def test_different_numbers_of_queries_are_rejected_with_both(sizes: tuple[int, int]) -> None:
     predictions, references = ([[1]] * size for size in sizes)
-    with refusal(f"predictions hold {sizes[0]} queries and references {sizes[1]};"):
+    problem = "predictions and references differ in the number of queries"
+    with refusal(f"{problem}, {sizes[0]} and {sizes[1]};"):
         read(predictions, references)
 
 

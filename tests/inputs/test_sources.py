@@ -255,7 +255,7 @@ OTHER_FAULTS: list[Fault] = [
     (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, ("sample_weight", "query 'a'")),
     (good(weight=[1.0, None, 2.0]), WEIGHTS, ("sample_weight", "row 1")),
     (pa.table(good(weight=["1", "1", "high"])), WEIGHTS, ("sample_weight", "row 2")),
-    (good(weight=[1.0]), WEIGHTS, ("sample_weight has 1 rows",)),
+    (good(weight=[1.0]), WEIGHTS, ("sample_weight and query_ids differ in length, 1 and 3",)),
 ]
 
 

@@ -278,7 +278,7 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
             [3, 2, 1],
             [2, 2],
             None,
-            "lightgbm_metric: the groups hold 4 rows, the labels 3; give all",
+            "lightgbm_metric: the groups and the labels differ in the number of rows, 4 and 3;",
         ),
         (
             [3, 2, 1],
@@ -302,7 +302,7 @@ def test_lightgbm_finds_its_own_number_at_every_round(ndcg: Metric, weighted: bo
             [3, 2, 1],
             [2, 1],
             [1.0],
-            "lightgbm_metric: the groups hold 3 rows, the weights 1; give all",
+            "lightgbm_metric: the groups and the weights differ in the number of rows, 3 and 1;",
         ),
         (
             np.zeros((3, 2)),
@@ -364,7 +364,7 @@ def test_the_error_for_xgboost_without_queries_says_how_to_pass_them(ndcg: Metri
     ):
         xgboost.train({"nthread": 1}, data, 2, evals=[(data, "train")], custom_metric=metric)
     ranker = xgboost.XGBRanker(n_estimators=2, n_jobs=1, eval_metric=metric)
-    problem = r"xgboost_metric: XGBRanker.*weights each.*xgboost.train\(custom_metric=...\)"
+    problem = r"xgboost_metric: XGBRanker.*weights a query.*xgboost.train\(custom_metric=...\)"
     with pytest.raises(ValueError, match=problem):
         ranker.fit(
             rows.x, rows.y, qid=rows.queries, eval_set=[(rows.x, rows.y)], eval_qid=[rows.queries]

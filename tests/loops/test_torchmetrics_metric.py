@@ -169,7 +169,7 @@ def test_a_collection_has_the_value_of_each_even_if_they_begin_alike(ndcg: Metri
         name: ndcg.torchmetrics_metric(**each, ignore_index=-100) for name, each in options.items()
     }
     collection = torchmetrics.MetricCollection(metrics, prefix="val_")
-    perfect = torch.tensor([[1.0, 0.0]]), torch.tensor([[1, 0]])  # 1.0 by all of them
+    perfect = torch.tensor([[1.0, 0.0]]), torch.tensor([[1, 0]])  # 1.0 by all metrics
     collection.update(*perfect)
     collection.update(scores, labels)
     found = collection.compute()

@@ -287,20 +287,27 @@ torch.distributed.destroy_process_group()
         assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
 
 
+OTHER_LENGTHS = "query_ids and the evaluation differ in length"
+
+
 @whole_or_batches
 @pytest.mark.parametrize(
     ("evaluated", "trainer", "named"),
     [
-        (PAIRS[:-1], {}, f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) - 1};"),
+        (
+            PAIRS[:-1],
+            {},
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) - 1};",
+        ),
         (
             [*PAIRS, PAIRS[0]],
             {},
-            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) + 1};",
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) + 1};",
         ),
         (
             PAIRS,
             {"dataloader_drop_last": True},
-            f"query_ids has {len(PAIRS)} rows, but the evaluation {len(PAIRS) // 4 * 4};",
+            f"{OTHER_LENGTHS}, {len(PAIRS)} and {len(PAIRS) // 4 * 4};",
         ),
         (PAIRS[::-1], {}, "query_ids: row 0 has the label"),
     ],
@@ -582,7 +589,7 @@ BAD_LISTS = [
         GOOD_LISTS.predictions,
         "needs an EvalPrediction, or its predictions and labels as a pair; got ndarray$",
     ),
-    ((*vars(GOOD_LISTS).values(),), "as a pair; got 3 values$"),
+    ((*vars(GOOD_LISTS).values(),), "as a pair; got a tuple of length 3$"),
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),

@@ -75,7 +75,7 @@ def random_options(rng: np.random.Generator) -> Options:
 def random_sides(
     rng: np.random.Generator, options: Options, score_type: str, relevance_type: str
 ) -> dict[str, Any]:
-    """Rows of queries, ragged or not, with ties, masks, and anything in what the masks hide."""
+    """Queries, ragged or not, with ties and masks; masked values may be anything."""
     queries, documents = int(rng.integers(1, 12)), int(rng.choice([1, 2, 5, 17, 60, 300]))
     is_ragged = rng.random() < 0.5
     lengths = rng.integers(0, documents + 1, queries) if is_ragged else np.full(queries, documents)

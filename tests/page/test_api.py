@@ -210,11 +210,11 @@ NEGATIVE = (
             {"references": {"q": {"d": 1}}},
             "^references must be a list of one list per query$",
         ),
-        ("score", {"predictions": [[1]] * 20_001}, "predictions: holds more than 20,000 queries"),
+        ("score", {"predictions": [[1]] * 20_001}, "predictions: holds too many queries"),
         (
             "score",
             {"references": [[0]], "zero_division": "nan"},
-            "has a value: zero_division=nan excludes those",
+            "has a value: zero_division=nan excludes queries",
         ),
         ("score", {"references": [[-1]]}, NEGATIVE),
         (

@@ -80,8 +80,8 @@ def test_labels_are_scored_by_their_gains() -> None:
             b"prediction,reference\n1,1\n",
             "predictions must be a list per query; for one flat list, give query_ids",
         ),
-        (b"prediction,reference\n1,2,3\n", "line 2: 3 cells; the first line has 2"),
-        (b"," * 99, "holds more than 50 columns"),
+        (b"prediction,reference\n1,2,3\n", "line 2: its length is 3, that of the first line 2"),
+        (b"," * 99, "holds too many columns"),
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no references"),
         (
@@ -92,14 +92,14 @@ def test_labels_are_scored_by_their_gains() -> None:
         (b"[1]", "has no predictions"),
         (
             b"[[1, 2]]\n[[1]]",
-            "query 1: 2 predictions and 1 references; give one of each for each document",
+            "query 1: predictions and references differ in length, 2 and 1; give both",
         ),
         (
             b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}',
-            "more than 20,000 queries",
+            "too many queries: the limit here is 20,000",
         ),
         (b'{"predictions":' + b"[" * 100_000, "nests lists too deep"),
-        (b" " * 20_000_001, "holds more than 20,000,000 bytes"),
+        (b" " * 20_000_001, "holds too many bytes: the limit here is 20,000,000"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
 )

@@ -201,7 +201,7 @@ def test_relevance_may_be_labels() -> None:
     assert "very relevant" in by_label.says("queries")
     said = (
         "qrels.txt: line 2: the relevance 'partly' is not a number; "
-        "for labels, give the gain of each, in Gain: "
+        "for labels, give their gains, in Gain: "
     )
     assert said in compared(qrels=labeled).text
 

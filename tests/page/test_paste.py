@@ -40,9 +40,9 @@ def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
     ("text", "said"),
     [
         ("", "^write its relevance"),
-        ("a 1\nb 2 3", "^line 2 has 3 cells, the first line 2"),
-        ("a 1 2 3 4\nb 2 3 4 5", "^line 1 has 5"),
-        ("doc rel rel\na 1 1", "^line 1 has 3"),
+        ("a 1\nb 2 3", "^the length of line 2 is 3, of the first line 2"),
+        ("a 1 2 3 4\nb 2 3 4 5", "^no ranking has lines of 5 cells"),
+        ("doc rel rel\na 1 1", "^the first line names a column twice"),
         (
             "q1 0 a 3\nq2 0 b 0",
             "of 2 queries, such as q1 and q2: paste one of them here, or all of them in Compare",

@@ -232,11 +232,11 @@ def test_rejected_options_change_nothing(with_batches: evaluate.Metric) -> None:
     options_of_any_number = [each for each in BAD_OPTIONS if "sample_weight" not in each[0]]
     for options, named in [
         *options_of_any_number,
-        ({"sample_weight": [1, 1]}, "sample_weight must hold one weight for each of 3 queries"),
+        ({"sample_weight": [1, 1]}, "sample_weight must hold one weight per query, 3 in all"),
     ]:
         with refusal(*named.split(": ")):
             with_batches.compute(**options)
-    with refusal("sample_weight must hold one weight for each of 5 queries"):
+    with refusal("sample_weight must hold one weight per query, 5 in all"):
         with_batches.compute(**TWO, sample_weight=[1, 1])
     assert is_as_before(with_batches)
 

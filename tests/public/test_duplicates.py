@@ -33,7 +33,7 @@ OPTIONS: list[dict[str, Any]] = [
 def rankings(
     random: np.random.Generator, ascending: bool, ranked: bool = False
 ) -> tuple[list[Row], Qrels]:
-    """The rows of a run, in which queries list documents repeatedly, also with ties; and judgments.
+    """The rows of a run with repeated documents, some of them tied, and judgments.
 
     Rows are best first if they are ranked, else in any order.
     """

@@ -628,7 +628,7 @@ def test_a_document_counts_once_at_its_best_rank(
 def test_of_many_arrays_those_of_two_lengths_are_named(ndcg: evaluate.Metric) -> None:
     rows = [(7, [1.0], [1]), (8, [2.0, 1.0], [1]), (9, [1.0], [0])]
     frame = frame_of(rows, "id int, p array<double>, r array<int>").coalesce(1)
-    with refusal("query 8: 2 predictions and 1 references;"):
+    with refusal("query 8: predictions and references differ in length, 2 and 1;"):
         ndcg.compute_spark(frame, **ARRAYS, query="id")
 
 

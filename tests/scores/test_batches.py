@@ -394,7 +394,7 @@ def test_process_0_takes_no_batch_between_reading_and_scoring_those_of_all(
     error, _ = both(
         lambda: first.compute(**given, sample_weight=[1]), lambda: second.compute(**theirs)
     )
-    assert str(error).startswith("sample_weight must hold one weight for each of 2 queries")
+    assert str(error).startswith("sample_weight must hold one weight per query, 2 in all")
     for path in tmp_path.rglob("*.arrow"):
         path.unlink()  # process 0 no longer needs it
     with pytest.raises(
@@ -461,7 +461,8 @@ def test_a_process_0_that_forgot_a_round_does_not_score_the_next_in_its_place(
         "; compute in all processes, or reload the metric in all of them"
     )
     with pytest.raises(
-        ValueError, match=r"^another process 0 uses the files .*-2-\*; give each evaluation an"
+        ValueError,
+        match=r"^another process 0 uses the files .*-2-\*; give every evaluation another",
     ):
         first.compute()
     assert len(first) == 2
@@ -499,7 +500,7 @@ def test_two_evaluations_of_one_experiment_id_are_told_to_have_their_own(
 
     error, _ = both(lambda: others[0].add_batch(**GOOD), begin_later)
     assert str(error).startswith("another process 1 uses the files ")
-    assert str(error).endswith("-2-*; give each evaluation an experiment_id of its own")
+    assert str(error).endswith("-2-*; give every evaluation another experiment_id")
 
 
 def test_processes_that_begin_together_meet_process_0_and_not_each_other(

@@ -144,7 +144,7 @@ NO_MODULE = "cannot be imported: ModuleNotFoundError: No module named"
         ("no_such_module:ndcg", f"no_such_module {NO_MODULE} 'no_such_module'"),
         (
             "right_metrics.py:ndcg_at -k 5,10",
-            "-k must be one cutoff, since the function is called once for each ",
+            "-k must be one cutoff, since the function is called once per ",
         ),
         (
             "right_metrics.py:ndcg_at --cases 0",

@@ -198,7 +198,7 @@ A = [[1, 2], [1]]
         ({"systems": {"a\nb": A, "b": A}}, r"systems: a name must be .*; got 'a\\nb'"),
         (
             {"systems": {"a": A, "b": A[:1]}},
-            r"systems\['b'\]: predictions hold 1 queries and references 2",
+            r"systems\['b'\]: predictions and references differ in the number of queries, 1 and 2",
         ),
         (
             {"systems": {"a": A, "b": [[1, math.nan], [1]]}},

@@ -348,7 +348,5 @@ def test_systems_with_the_same_value_in_every_query_are_noted(
         assert [each for each in notes if "in every query" in each] == (
             [] if pairs is None else [note]
         )
-    unpaired = ndcg.compare_reports(
-        reports, paired=False
-    ).notes  # which queries are equal is not asked
+    unpaired = ndcg.compare_reports(reports, paired=False).notes  # unpaired queries cannot be equal
     assert [each for each in unpaired if "in every query" in each] == []

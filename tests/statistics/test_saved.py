@@ -183,11 +183,11 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "a slice that no query has": (
         lambda values: values["slices"][0].update(slice="c"),
-        "slices: 'c': is of 30 queries",
+        "slices: 'c': the number of queries is 30",
     ),
     "more queries in a slice": (
         lambda values: values["slices"][0].update(queries=31),
-        "slices: 'a': is of 31 queries",
+        "slices: 'a': the number of queries is 31",
     ),
     "fewer queries in a slice": (
         lambda values: values["slices"][0].update(queries="30"),
@@ -195,7 +195,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "no column of slices": (
         lambda values: values["queries"].pop("slice"),
-        "slices: 'a': is of 30 queries, but",
+        "slices: 'a': the number of queries is 30, of their rows",
     ),
     "a score that is missing": (lambda values: values["slices"][1]["scores"].clear(), "KeyError"),
     "exact": (
