@@ -3,9 +3,9 @@
 Rows with the same query and document are found by sorting hashes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,9 +150,10 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
     They are numbered over all sides.
     """
     query = np.concatenate([side.query for side in sides])
-    document = _together([side.document for side in sides])
     if len(query) <= FEW_IDS:
-        return _one_by_one(np.arange(len(query)), query, document)
+        documents = chain(*(side.document.to_pylist() for side in sides))
+        return _one_by_one(range(len(query)), query.tolist(), documents)
+    document = _together([side.document for side in sides])
     queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -171,23 +172,21 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
         return first, second
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     rows = np.union1d(first[unlike], second[unlike])
-    more_first, more_second = _one_by_one(rows, query, document)
+    documents = document.take(pa.array(rows)).to_pylist()
+    more_first, more_second = _one_by_one(rows.tolist(), query[rows].tolist(), documents)
     first = np.concatenate([first[~unlike], more_first])
     second = np.concatenate([second[~unlike], more_second])
     return first, second
 
 
 def _one_by_one(
-    rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray
+    rows: Iterable[int], queries: Iterable[int], documents: Iterable[Any]
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Return the pairs of `same_rows` among a few rows."""
+    """Return the pairs of `same_rows` among a few rows, whose ids are compared by Python."""
     last: dict[tuple[int, Any], int] = {}
     first = []
     second = []
-    queries = query[rows].tolist()
-    documents = document.take(pa.array(rows)).to_pylist()
-    for row, *ids in zip(rows.tolist(), queries, documents, strict=True):
-        key = tuple(ids)
+    for row, key in zip(rows, zip(queries, documents, strict=True), strict=True):
         if key in last:
             first.append(last[key])
             second.append(row)
@@ -268,17 +267,19 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 def _hashes_of_text(ids: pa.Array) -> NDArray[np.uint64]:
     """Return a number of 64 bits for each id, the sum over its words of eight bytes."""
-    offsets = np.frombuffer(ids.buffers()[1], np.int32)[ids.offset : ids.offset + len(ids) + 1]
-    data = np.append(np.frombuffer(ids.buffers()[2], np.uint8), np.zeros(8, np.uint8))
+    _, ends, text = ids.buffers()
+    offsets = np.frombuffer(ends, np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    data = np.zeros(text.size + 8, np.uint8)
+    data[:-8] = np.frombuffer(text, np.uint8)
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # those that start at each byte
-    lengths = np.diff(offsets).astype(np.int64)
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
     counts = np.maximum((lengths + 7) // 8, 1)
-    first = np.cumsum(counts) - counts
     start = np.zeros(1, np.int64)  # the position of each word in its id
     places = offsets[:-1]
     left = lengths
     has_several = counts.max() > 1
     if has_several:
+        first = np.cumsum(counts) - counts
         start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))
         places = np.repeat(places, counts) + start
         left = np.repeat(lengths, counts) - start

@@ -194,7 +194,8 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     >>> order.tolist(), offsets.tolist()
     ([1, 0, 2], [0, 1, 3, 3])
     """
-    offsets = np.append(0, np.bincount(code, minlength=groups).cumsum())
+    offsets = np.zeros(groups + 1, np.int64)
+    np.add.accumulate(np.bincount(code, minlength=groups), out=offsets[1:])
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
@@ -244,10 +245,9 @@ def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None
     """Raise an error for a row whose id is empty text."""
     if id_kind(ids.type) != "text":
         return
-    lengths = pc.binary_length(ids)
-    if len(ids) > 0 and pc.min(lengths).as_py() == 0:
-        row = pc.index(lengths, 0).as_py()
-        raise InputError(f"row {row} is empty; give each row an id", argument)
+    lengths = pc.binary_length(ids).to_numpy()
+    if not lengths.all():
+        raise InputError(f"row {lengths.argmin()} is empty; give each row an id", argument)
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
@@ -443,10 +443,12 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
             ids = ids.cast(among.type)
         except pa.ArrowInvalid:  # these have more precision, so the others lose nothing
             among = among.cast(ids.type)
-    else:  # compared as bytes, whatever their widths
+    elif ids.type != among.type:  # compared as bytes, whatever their widths
         ids = _as_bytes(ids)
         among = _as_bytes(among)
-    indices = pc.fill_null(pc.index_in(ids, among), -1)
+    indices = pc.index_in(ids, among)
+    if indices.null_count:
+        indices = indices.fill_null(-1)
     return np.asarray(indices.to_numpy().astype(np.int64))
 
 
