@@ -141,6 +141,8 @@ def _is_array(value: Any) -> bool:
 
 def _has_arrays(value: Any, depth: int) -> bool:
     """Return whether an object holds an array, at most so deep."""
+    if type(value) in SINGLE:  # faster
+        return False
     if is_list(value):
         return _has_arrays(_first(value), depth)
     if depth > 0 and is_object(value):
@@ -191,7 +193,7 @@ def _tells_more(field: Field, known: Field) -> bool:
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
     """Return the fields that hold no fields themselves, all or those at some paths."""
     chosen = fields if paths is None else paths
-    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
+    return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
@@ -214,9 +216,15 @@ def _is_mapping_to_numbers(field: Field) -> bool:
 
 def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
-    examples = {path: fields[path].example for path in paths}
-    keys = {path: fields[path].keys for path in examples}
-    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
+    examples: dict[str, Any] = {}
+    last: dict[str, str] = {}
+    keys: dict[str, Keys] = {}
+    for path in paths:
+        field = fields[path]
+        examples[path] = field.example
+        last[path] = plain_name(field.keys[-1])
+        keys[path] = field.keys
+    return Fields(examples, last, keys)
 
 
 def _is_empty(value: Any) -> bool:

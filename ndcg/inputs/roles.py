@@ -298,18 +298,18 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
             lists.append(path)
         else:
             rows.append(path)
-    standard: list[tuple[list[str], Groups]] = [
-        (hits, DOCUMENT_OF_HITS),
-        (rows, DOCUMENT),
-        (lists, LISTS_OF_IDS[names.kind]),
-        (lists, DOCUMENT),
+    in_lists = fields_at(lists, fields)
+    standard: list[tuple[Fields, Groups]] = [
+        (fields_at(hits, fields), DOCUMENT_OF_HITS),
+        (fields_at(rows, fields), DOCUMENT),
+        (in_lists, LISTS_OF_IDS[names.kind]),
+        (in_lists, DOCUMENT),
     ]
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for paths, groups in standard:
-            group = groups[level : level + 1]
-            present += names.candidates("document", leaves(fields, paths), group)
+        for possible, groups in standard:
+            present += names.candidates("document", possible, groups[level : level + 1])
         if present:
             return present
     return []
