@@ -1,7 +1,8 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
 from collections.abc import Mapping, Set
-from itertools import compress
+from dataclasses import replace
+from itertools import chain, compress
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -11,13 +12,13 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
-from .documents import ById
+from .documents import ById, DocumentValues
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     SURROGATE,
     RowNumbers,
     as_list,
-    check_ids,
+    check_query_ids,
     family,
     id_column,
     id_kind,
@@ -65,6 +66,36 @@ def without(
     return sides[0], sides[1], counts
 
 
+def without_in_mappings(
+    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
+) -> tuple[ById, ById, NDArray[np.int64]]:
+    """Return two mappings without the excluded documents, as `without` does."""
+    query, queries, documents = _rows(exclude)
+    queries, documents = as_list(queries), as_list(documents)
+    _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
+    names = list(chain(*run.queries.values())) or list(chain(*qrels.queries.values()))
+    _check_documents(documents, names, set(map(id_kind, set(map(type, names)))))
+    excluded: dict[Any, set[Any]] = {}
+    for code, document in zip(query.tolist(), documents, strict=True):
+        excluded.setdefault(queries[code], set()).add(document)
+    ranked, judged = dict(run.queries), dict(qrels.queries)
+    counts = np.zeros((len(judged), 2), np.int64)
+    for row, name in enumerate(qrels.queries):
+        ids = excluded.get(name)
+        if ids is None:
+            continue
+        counts[row] = [len(ids.intersection(side.get(name, ()))) for side in (ranked, judged)]
+        if name in ranked:
+            ranked[name] = _left(ranked[name], ids)
+        if exclude_from != "run":
+            judged[name] = _left(judged[name], ids)
+    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
+
+
+def _left(documents: DocumentValues, ids: Set[Any]) -> DocumentValues:
+    return {document: value for document, value in documents.items() if document not in ids}
+
+
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
     """Return which rows are to be excluded."""
     return _are_among(rows, _columns(exclude, rows, rows))
@@ -81,33 +112,36 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns, without ids that rankings cannot hold."""
     rankings = run if len(run.document) else judged
-    if isinstance(exclude, ById):
-        exclude = exclude.queries
-    if isinstance(exclude, Mapping):
-        query, queries, documents = _rows_of_mapping(exclude)
-    elif isinstance(exclude, Columns):
-        query, queries, documents = exclude[:3]
-    elif isinstance(exclude, Pairs):
-        query, queries, documents = _rows_of_pairs(exclude)
-    else:
-        frame = "a DataFrame with columns of the same names"
-        forms = f"{{query: ids}}, a file, or, together with data, {frame}"
-        raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+    query, queries, documents = _rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
-    _check_documents(documents, rankings)
-    if rankings.names is not None:
-        numbers = index_among(as_list(documents), list(rankings.names))  # -1 is no document
-        documents = pa.chunked_array([pa.array(numbers)])
-    elif isinstance(documents, list):
-        are_held = _are_held_by(rankings.document.type, documents)
+    kind = rankings.document.type
+    if isinstance(documents, list):
+        _check_documents(documents, rankings.document, {id_kind(kind)})
+        are_held = _are_held_by(kind, documents)
         query = query[are_held]
         documents = id_column("exclude", list(compress(documents, are_held)))
+    elif family(documents.type) != family(kind):
+        _check_documents(documents, rankings.document, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
-def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     """Return the query of each document as an index, the ids of queries, and of documents."""
-    check_ids("exclude", exclude, nested=False)
+    if isinstance(exclude, ById):
+        exclude = exclude.queries
+    if isinstance(exclude, Mapping):
+        return _rows_of_mapping(exclude)
+    if isinstance(exclude, Columns):
+        return exclude.query, exclude.query_ids, exclude.document
+    if isinstance(exclude, Pairs):
+        return _rows_of_pairs(exclude)
+    frame = "a DataFrame with columns of the same names"
+    forms = f"{{query: ids}}, a file, or, together with data, {frame}"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+
+
+def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+    check_query_ids("exclude", exclude)
     queries = []
     lengths = []
     documents: list[Any] = []
@@ -201,28 +235,16 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     raise InputError(f"{problem}; {hint}", "exclude")
 
 
-def _check_documents(excluded: Any, rankings: Columns) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings."""
-    if not len(rankings.document) or not len(excluded):
+def _check_documents(excluded: Any, ranked: Any, kinds: Set[str]) -> None:
+    """Raise an error for documents of other kinds than the ids in the rankings."""
+    if not len(ranked) or not len(excluded):
         return
-    others = _of_other_kinds(excluded, rankings)
-    if others:
-        first = rankings.documents(np.zeros(1, np.int64))[0]
+    excluded = as_list(excluded)
+    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
+    if wrong:
         # The least of them is the same in any order of a set.
+        others = [document for document in excluded if type(document) in wrong]
+        first = as_list(ranked[:1])[0]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
-
-
-def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
-    """Return excluded ids of a kind that no id in the rankings has; of a column the first."""
-    if not isinstance(excluded, list) and rankings.names is None:
-        if family(excluded.type) == family(rankings.document.type):
-            return []
-        return [excluded[0].as_py()]
-    kinds = {id_kind(rankings.document.type)}
-    if rankings.names is not None:
-        kinds = {id_kind(kind) for kind in set(map(type, rankings.names))}
-    excluded = as_list(excluded)
-    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
-    return [document for document in excluded if type(document) in wrong]

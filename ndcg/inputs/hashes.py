@@ -5,7 +5,7 @@ Rows with the same query and document are found by sorting hashes.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import negated, taken
-from .ids import FEW_IDS, Order, RowNumbers, ascending, grouped, ordinals
+from .ids import FEW_IDS, Order, RowNumbers, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -29,9 +29,8 @@ class Columns(NamedTuple):
     """One side with ids, one row per document: of a file, a table, or of flat columns."""
 
     query: RowNumbers  # the query of each row, as an index into `query_ids`
-    # the distinct query ids: an Arrow array of a file or table, a list of a mapping
-    query_ids: Any
-    document: pa.ChunkedArray  # the id of each row's document; or the number of a name
+    query_ids: pa.Array  # the distinct query ids
+    document: pa.ChunkedArray  # the id of each row's document
     value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2**53
     hashes: NDArray[np.uint64]  # the hashes of the document ids, from `hashes_of`
     # a function from the number of a row in its table or file to the words for it
@@ -42,7 +41,6 @@ class Columns(NamedTuple):
     are_rows: bool = False  # whether the documents are the rows of LETOR, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for padding in a mapping; None if no value is known to be
-    names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
     form: str = ""  # what held the rows
     fields: Mapping[str, str] = {}  # the column of each role
     others: Sequence[str] = ()  # the columns that are not read
@@ -78,22 +76,15 @@ class Columns(NamedTuple):
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
-        ids: list[Any] = self.document.take(pa.array(rows)).to_pylist()
-        if self.names is None:
-            return ids
-        return [self.names[number] for number in ids]
+        return list(self.document.take(pa.array(rows)).to_pylist())
 
     def ordinals(self, rows: RowNumbers) -> RowNumbers:
         """Return the positions of the documents of some rows in the order of their ids."""
-        if self.names is None:
-            return ordinals(self.document.take(pa.array(rows)))
-        rank = dict(zip(ascending(self.names), count(), strict=False))
-        return np.array([rank[document] for document in self.documents(rows)], np.int64)
+        return ordinals(self.document.take(pa.array(rows)))
 
     def query_id(self, index: int) -> Any:
         """Return the id of a query."""
-        query = self.query_ids[index]
-        return query.as_py() if isinstance(query, pa.Scalar) else query
+        return self.query_ids[index].as_py()
 
     def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
         """Return the ids of the document and of the query of a row, as messages show them."""
@@ -232,14 +223,14 @@ def _rows_of_one_hash(
 
 def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
-    filled = [column for column in columns if len(column)]
-    types = {column.type for column in filled} or {columns[0].type}
+    types = {column.type for column in columns if len(column)}
     kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
     chunks = []
-    for column in filled:
-        chunks += column.cast(kind).chunks
+    for column in columns:
+        if len(column):  # the type of an empty column may be any
+            chunks += column.cast(kind).chunks
     return pa.chunked_array(chunks, kind)
 
 

@@ -4,7 +4,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain, count
+from itertools import count
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -126,7 +126,14 @@ def _other_way(value: Any) -> str:
     return "give others as text"
 
 
-def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
+def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
+    """Raise an error for a query whose id is not one."""
+    for query in queries:
+        if not id_kind(type(query)):
+            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
+
+
+def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
     """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
     >>> try:
@@ -135,17 +142,13 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     ...     print(str(error).partition(",")[0])
     references: query 'q': document None is neither text nor an integer
     """
-    rows = side.values() if nested else ()
-    wrong = types_of_no_ids(chain(side, *rows))
-    if not wrong:
-        return
-    for query in side:
-        if type(query) in wrong:
-            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
-        for document in side[query] if nested else ():
-            if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
-                raise InputError(problem, argument, f"query {shown(query)}")
+    check_query_ids(argument, side)
+    for query, documents in side.items():
+        wrong = types_of_no_ids(documents)
+        if wrong:
+            document = next(document for document in documents if type(document) in wrong)
+            problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
+            raise InputError(problem, argument, f"query {shown(query)}")
 
 
 def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:

@@ -29,7 +29,7 @@ from .columns import (
     read_numbers,
 )
 from .documents import ById
-from .exclusion import are_excluded, without
+from .exclusion import are_excluded, without, without_in_mappings
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
@@ -284,10 +284,15 @@ def join_by_id(
     for argument, side in (("predictions", run), ("references", qrels)):
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
-    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
-        return _join_mappings(run, qrels, by_docid, ignore_index, labels)
-    rows, judged = _both_columns(run, qrels, ignore_index, labels)
     excluded = None
+    if isinstance(run, ById) and isinstance(qrels, ById):
+        _refuse_no_common_query(run, qrels)
+        if exclude is not None:
+            run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
+        rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        return rankings._replace(excluded=excluded)
+    rows = _as_columns("predictions", run, ignore_index)
+    judged = _as_columns("references", qrels, ignore_index, labels)
     if exclude is not None:
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
@@ -306,7 +311,6 @@ def _join_mappings(
 ) -> Rankings:
     """Join mappings by their own keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
-    _refuse_no_common_query(run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -409,43 +413,15 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 
 
-def _both_columns(
-    run: ById | Columns, qrels: ById | Columns, ignore_index: float | None, labels: Labels | None
-) -> tuple[Columns, Columns]:
-    """Return both sides as columns; of two mappings, only the queries of the references."""
-    are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
-    for argument, side in (("predictions", run), ("references", qrels)):
-        if isinstance(side, ById):
-            check_ids(argument, side.queries, nested=False)
-    if isinstance(run, ById) and isinstance(qrels, ById):
-        _refuse_no_common_query(run, qrels)
-        # Queries that nobody judged are not scored, and may hold anything.
-        run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
-    if isinstance(run, ById):
-        run = _of_mapping("predictions", run, ignore_index, None, are_mappings)
-    if isinstance(qrels, ById):
-        qrels = _of_mapping("references", qrels, ignore_index, labels, are_mappings)
-    if run.names is None and qrels.names is None:
-        return run, qrels
-    ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
-    names = list(dict.fromkeys(chain(*ids)))
-    return _with_numbers(run, ids[0], names), _with_numbers(qrels, ids[1], names)
-
-
-def _with_numbers(side: Columns, ids: list[Any], names: list[Any]) -> Columns:
-    """Return a side with numbers in place of ids of several kinds."""
-    document = pa.chunked_array([pa.array(index_among(ids, names))])
-    return side._replace(document=document, hashes=hashes_of(document), names=names)
-
-
-def _of_mapping(
+def _as_columns(
     argument: str,
-    side: ById,
+    side: ById | Columns,
     ignore_index: float | None,
-    labels: Labels | None,
-    may_differ: bool,
+    labels: Labels | None = None,
 ) -> Columns:
-    """Return a mapping as columns; ids may be of several kinds only if they `may_differ`."""
+    """Return a mapping beside a table or a file as columns, too."""
+    if isinstance(side, Columns):
+        return side
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
@@ -454,24 +430,17 @@ def _of_mapping(
         document = list(rows[queries[query]])[position or 0]
         return f"query {shown(queries[query])}, document {shown(document)}"
 
+    check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(rows.values()))
-    if not all(map(id_kind, set(map(type, documents)))):
-        check_ids(argument, rows)
-    query_ids: Any = queries
-    names = None
     try:
         document = id_column(argument, documents)
-        if not may_differ:
-            query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
+        query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     except ValueError:
-        if not may_differ:
-            for query, row in rows.items():  # name the query
-                id_column(f"{argument}: query {shown(query)}: document ids", list(row))
-            raise
-        names = documents
-        document = pa.chunked_array([pa.array(np.arange(len(documents)))])
+        for query, row in rows.items():  # name the query
+            id_column(f"{argument}: query {shown(query)}: document ids", list(row))
+        raise
     return Columns(
         np.repeat(np.arange(len(lengths)), lengths),
         query_ids,
@@ -480,7 +449,6 @@ def _of_mapping(
         hashes_of(document),
         present=column.present,
         padding=column.padding,
-        names=names,
     )
 
 
@@ -587,8 +555,8 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "document": (run.document, qrels.document),
     }
     for noun, (run_ids, qrels_ids) in ids.items():
-        if isinstance(run_ids, list) or not len(run_ids) or not len(qrels_ids):
-            continue  # the ids of mappings are compared by Python
+        if not len(run_ids) or not len(qrels_ids):
+            continue
         if family(run_ids.type) != family(qrels_ids.type):
             raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 

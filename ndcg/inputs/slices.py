@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
-from .ids import as_list, check_ids, decoded, id_kind
+from .ids import as_list, check_query_ids, decoded, id_kind
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
@@ -100,7 +100,7 @@ def in_order_of_ids(
         problem = "has an id for each value, but the queries have none"
         hint = "give a sequence in the order of the queries"
         raise InputError(f"{mark(argument)} {problem}; {hint}")
-    check_ids(argument, by_id, nested=False)
+    check_query_ids(argument, by_id)
     ids = as_list(query_ids)
     lacking = [query for query in ids if query not in by_id]
     if not lacking:

@@ -180,6 +180,4 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 def _ids_of(side: ById | Columns) -> Iterable[Any]:
     if isinstance(side, ById):
         return chain.from_iterable(side.queries.values())
-    if side.names is not None:
-        return side.names
     return list(side.document.to_pylist())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from ..inputs.ids import check_ids
+from ..inputs.ids import check_query_ids
 from ..inputs.reading import Inputs
 from ..measure.messages import missing_library, must_be, renamed, shown, worded
 from ..measure.options import Cutoffs, Options, QueryOptions
@@ -405,7 +405,7 @@ def _check_mapping(argument: str, by_id: Any) -> None:
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         kind = type(by_id).__name__
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
-    check_ids(argument, by_id, nested=False)
+    check_query_ids(argument, by_id)
 
 
 def _check_in_corpus(argument: str, by_query: Any, corpus: Mapping[Any, Any]) -> None:
