@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
-from .documents import ById, DocumentValues
+from .documents import ById, DocumentValues, first_id, has_no_documents
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     SURROGATE,
@@ -73,27 +73,30 @@ def without_in_mappings(
     query, queries, documents = _rows(exclude)
     queries, documents = as_list(queries), as_list(documents)
     _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
-    names = list(chain(*run.queries.values())) or list(chain(*qrels.queries.values()))
-    _check_documents(documents, names, set(map(id_kind, set(map(type, names)))))
+    rankings = qrels if has_no_documents(run) else run
+    types = set(map(type, chain.from_iterable(rankings.queries.values())))
+    _check_documents(documents, first_id(rankings), set(map(id_kind, types)))
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
     ranked, judged = dict(run.queries), dict(qrels.queries)
     counts = np.zeros((len(judged), 2), np.int64)
     for row, name in enumerate(qrels.queries):
-        ids = excluded.get(name)
-        if ids is None:
-            continue
-        counts[row] = [len(ids.intersection(side.get(name, ()))) for side in (ranked, judged)]
-        if name in ranked:
-            ranked[name] = _left(ranked[name], ids)
-        if exclude_from != "run":
-            judged[name] = _left(judged[name], ids)
+        ids = excluded.get(name, set())
+        for column, side in enumerate((ranked, judged)):
+            shared = ids & side.get(name, {}).keys()
+            counts[row, column] = len(shared)
+            stays = exclude_from == "run" and side is judged
+            if shared and not stays:
+                side[name] = _without(side[name], shared)
     return replace(run, queries=ranked), replace(qrels, queries=judged), counts
 
 
-def _left(documents: DocumentValues, ids: Set[Any]) -> DocumentValues:
-    return {document: value for document, value in documents.items() if document not in ids}
+def _without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
+    left = dict(documents)
+    for document in excluded:
+        del left[document]
+    return left
 
 
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
@@ -116,12 +119,12 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     kind = rankings.document.type
     if isinstance(documents, list):
-        _check_documents(documents, rankings.document, {id_kind(kind)})
+        _check_documents(documents, first_id(rankings), {id_kind(kind)})
         are_held = _are_held_by(kind, documents)
         query = query[are_held]
         documents = id_column("exclude", list(compress(documents, are_held)))
     elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.document, set())
+        _check_documents(documents, first_id(rankings), set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -235,16 +238,15 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     raise InputError(f"{problem}; {hint}", "exclude")
 
 
-def _check_documents(excluded: Any, ranked: Any, kinds: Set[str]) -> None:
+def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
     """Raise an error for documents of other kinds than the ids in the rankings."""
-    if not len(ranked) or not len(excluded):
+    if first is None:  # no document was ranked
         return
     excluded = as_list(excluded)
     wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
     if wrong:
         # The least of them is the same in any order of a set.
         others = [document for document in excluded if type(document) in wrong]
-        first = as_list(ranked[:1])[0]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
