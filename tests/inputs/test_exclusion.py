@@ -63,12 +63,23 @@ def file(name: str, content: str | bytes) -> Callable[[Path], Path]:
     return write
 
 
+def table(side: Side, value: str) -> pd.DataFrame:
+    """A row for each document of one side."""
+    cells = [
+        (query, document, number)
+        for query, documents in side.items()
+        for document, number in documents.items()
+    ]
+    return pd.DataFrame(cells, columns=["query_id", "doc_id", value])
+
+
 MAPPINGS = {"predictions": RUN, "references": QRELS}
 ROWS = {"data": rows(RUN, QRELS), **NAMED}
 SIDES = {
     "mappings": MAPPINGS,
     "rows": ROWS,
     "columns": {of: rows(RUN, QRELS)[name] for of, name in NAMED.items()},
+    "two tables": {"predictions": table(RUN, "score"), "references": table(QRELS, "relevance")},
 }
 LISTS = {query: list(documents) for query, documents in EXCLUDE.items()}
 SOURCES: dict[str, Callable[[Path], Any]] = {
