@@ -143,25 +143,24 @@ def read_flat_column(
     Text in them is one of the labels.
     """
     values = _combined(values)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) != "text":
-            query = pa.LargeListArray.from_arrays([0, len(values)], values)
-            return _from_arrow(argument, query, ignore_index, labels, place)
+    if is_one_column(values):
+        values = values.reshape(-1)
+    if isinstance(values, pa.Array) and id_kind(value_type(values.type)) == "text":
         values = values.to_pylist()
-    if isinstance(values, np.ndarray):
-        if is_one_column(values):
-            values = values.reshape(-1)
-        if values.ndim == 1:
-            if values.dtype.kind not in TEXTS_AND_OBJECTS:
-                return _from_arrays(argument, [values], ignore_index)
-            values = values.tolist()  # None if masked
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        query = pa.LargeListArray.from_arrays([0, len(values)], values)
+        return _from_arrow(argument, query, ignore_index, labels, place)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
         raise _not_flat(argument, "lists in a list")
-    if labels is not None and "" in values:
-        # An empty cell is no label.
-        values = [None if value == "" else value for value in values]  # as in files
+    if labels is not None:
+        # An empty cell is no label, as in files.
+        values = [None if value == "" else value for value in values]
     offsets = offsets_of([len(values)])
     return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
 
