@@ -104,7 +104,7 @@ def read_column(
     labels: Labels | None = None,
     place: Place | None = None,
 ) -> Column:
-    """Read values in which each row is a query; text in them is one of the labels."""
+    """Read values with a row for a query; text in them is one of the labels."""
     values = _combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index, labels, place)
@@ -138,7 +138,7 @@ def read_flat_column(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query.
+    """Read values with a row for a document, as if all belonged to one query.
 
     Text in them is one of the labels.
     """
@@ -294,7 +294,7 @@ def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
 
 
 def _concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays, those of one type by their bytes, which is faster if they are short."""
+    """Concatenate arrays; of one type by their bytes, which is faster if they are short."""
     if len(arrays) == 1:
         return np.asarray(arrays[0])
     if are_alike:
@@ -337,7 +337,7 @@ def _from_arrow(
 
 
 def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
-    """Return an Arrow array as one of lists with offsets, a list for each query."""
+    """Return an Arrow array as one of lists with offsets, a list for every query."""
     if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
         lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
         lists = pa.LargeListArray.from_arrays(
@@ -419,7 +419,7 @@ def _from_lists(
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
-    """Return the values of a query as a list, with None for those that are masked."""
+    """Return the values of a query as a list, with None for masked ones."""
     if isinstance(row, np.ndarray):
         row = row.tolist()
     if isinstance(row, (list, tuple)):
@@ -577,7 +577,7 @@ def _one_by_one(
 
 
 def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
-    """Return values with Python's numbers for those of other libraries and for text."""
+    """Return values, of which text and numbers of other libraries become Python's numbers."""
     kinds = set(map(type, values)) - {NoneType}
     foreign = {kind for kind in kinds if not _is_number(kind)}
     if not foreign:
@@ -736,7 +736,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, compared in the original type of each value
+# Padding, compared in the original type of a value
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
@@ -761,7 +761,7 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
 
 
 def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
+    """Return the mask of ``is_padding`` for a list, comparing every number in its type."""
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 

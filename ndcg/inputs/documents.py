@@ -19,13 +19,13 @@ DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their
 
 @dataclass(frozen=True)
 class ById:
-    """The values of the documents of each query by their ids."""
+    """The values of the documents of queries, by their ids."""
 
     queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
     by_position: bool = False  # whether queries have no ids
     form: str = "mappings of documents to numbers"  # what held them
-    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
-    has_values: bool = True  # whether documents have values, in place of those by their order
+    fields: Mapping[str, str] = field(default_factory=dict)  # the fields by role
+    has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
 
     @property
@@ -113,7 +113,7 @@ def documents_of_query(
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, each document of a run must have a score if one has.
+    relevance is 1. In a list, all documents of a run must have a score if one has.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -199,7 +199,7 @@ def _is_pair_with_id_last(value: Any) -> bool:
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first or the last of its places with it."""
+    """Return the best scores of documents, at the first or the last of their places with it."""
     best: dict[Any, int] = {}
     for position, document in enumerate(ids):
         before = best.setdefault(document, position)

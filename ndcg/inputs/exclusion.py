@@ -30,10 +30,10 @@ from .sources import ARROW, in_python, plain, settled
 
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library."""
+    """Documents to exclude, one a row, as columns of any library."""
 
-    query_ids: Any  # the id of each row's query
-    document_ids: Any  # the id of each row's document
+    query_ids: Any  # the ids of the queries
+    document_ids: Any  # the ids of the documents
 
 
 class NothingExcludedError(InputError):
@@ -43,7 +43,7 @@ class NothingExcludedError(InputError):
 def without(
     exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
 ) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many each query had on each side.
+    """Return both sides without the excluded documents, and how many a query had on either side.
 
     If they are excluded from the run only, the judgments stay as they are.
 
@@ -129,7 +129,7 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
 
 
 def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
-    """Return the query of each document as an index, the ids of queries, and of documents."""
+    """Return the queries of the documents as indices, the ids of queries, and of documents."""
     if isinstance(exclude, ById):
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
@@ -191,7 +191,7 @@ def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
+    """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)

@@ -3,7 +3,7 @@
 A lazy frame or a database query runs once for all columns, so that their rows match.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -41,10 +41,24 @@ class Frame(NamedTuple):
     """The columns of a table."""
 
     names: list[Any]
-    # a function that returns columns, by their names, whose rows match
-    read: Callable[[Collection[Any]], list[Any]]
-    # a function that returns the first rows of some columns, without reading all
-    head: Callable[[Collection[Any]], list[Any]]
+    # a function that returns a table of some columns, by their names, whose rows match
+    table: Callable[[list[Any]], Any]
+    # a function that returns the same table, or its first row, if reading all takes long
+    first: Callable[[list[Any]], Any]
+
+    def read(self, names: Iterable[Any]) -> list[Any]:
+        """Return some columns, whose rows match."""
+        return _columns(self.table, names)
+
+    def head(self, names: Iterable[Any]) -> list[Any]:
+        """Return the first rows of some columns."""
+        return _columns(self.first, names)
+
+
+def _columns(table_of: Callable[[list[Any]], Any], names: Iterable[Any]) -> list[Any]:
+    names = list(names)
+    table = table_of(list(dict.fromkeys(names)))
+    return [table[name] for name in names]
 
 
 def frame_of(argument: str, value: Any) -> Frame | None:
@@ -75,12 +89,11 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise InputError(f"{problem}; {HINT}", argument)
-    read = partial(_columns, value)
-    return Frame(names, read, read)
+    return Frame(names, lambda _: value, lambda _: value)
 
 
 def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for a table for each split of a Dataset."""
+    """Raise an error for the tables of all splits of a Dataset."""
     kind = type(value).__name__
     if kind in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
@@ -90,34 +103,24 @@ def _refuse_splits(argument: str, value: Any) -> None:
 
 def _lazy_frame(value: Any) -> Frame:
     """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _columns(value.select(list({*names})).collect(), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _columns(value.select(list({*names})).head(1).collect(), names)
-
-    return Frame(value.collect_schema().names(), read, head)
+    return Frame(
+        value.collect_schema().names(),
+        table=lambda names: value.select(names).collect(),
+        first=lambda names: value.select(names).head(1).collect(),
+    )
 
 
 def _dataset_of_files(value: Any) -> Frame:
-    def read(names: Collection[Any]) -> list[Any]:
-        return _columns(value.to_table(columns=list({*names})), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _columns(value.head(1, columns=list({*names})), names)
-
-    return Frame(value.schema.names, read, head)
+    return Frame(
+        value.schema.names,
+        table=lambda names: value.to_table(columns=names),
+        first=lambda names: value.head(1, columns=names),
+    )
 
 
 def _frame_of_query(value: Any, names: list[Any]) -> Frame:
-    """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))  # the query runs once
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _columns(run(), names)
-
-    return Frame(names, read, read)
+    run = cache(partial(pa.table, value))  # the query runs once for all columns
+    return Frame(names, lambda _: run(), lambda _: run())
 
 
 def _names_of(value: Any) -> list[Any] | None:
@@ -135,19 +138,15 @@ def _names_of(value: Any) -> list[Any] | None:
     return names
 
 
-def _columns(table: Any, names: Collection[Any]) -> list[Any]:
-    return [table[name] for name in names]
-
-
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
     if len(records) == 0 or not is_object(records[0]):
         return None
 
-    def read(names: Collection[Any]) -> list[Any]:
-        return [_field_of_records(argument, records, name) for name in names]
+    def table(names: list[Any]) -> dict[Any, list[Any]]:
+        return {name: _field_of_records(argument, records, name) for name in names}
 
-    return Frame(list(fields_of(records[0])), read, read)
+    return Frame(list(fields_of(records[0])), table, table)
 
 
 def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:

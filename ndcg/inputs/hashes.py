@@ -28,10 +28,10 @@ NO_ROWS: RowNumbers = np.empty(0, np.int64)
 class Columns(NamedTuple):
     """One side with ids, one row per document: of a file, a table, or of flat columns."""
 
-    query: RowNumbers  # the query of each row, as an index into `query_ids`
+    query: RowNumbers  # the queries of the rows, as indices into `query_ids`
     query_ids: pa.Array  # the distinct query ids
-    document: pa.ChunkedArray  # the id of each row's document
-    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2**53
+    document: pa.ChunkedArray  # the ids of the documents
+    value: NDArray[Any]  # the scores or the relevances; integers only beyond 2**53
     hashes: NDArray[np.uint64]  # the hashes of the document ids, from `hashes_of`
     # a function from the number of a row in its table or file to the words for it
     place_of: Callable[[int], str] | None = None
@@ -42,9 +42,9 @@ class Columns(NamedTuple):
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for padding in a mapping; None if no value is known to be
     form: str = ""  # what held the rows
-    fields: Mapping[str, str] = {}  # the column of each role
+    fields: Mapping[str, str] = {}  # the columns by role
     others: Sequence[str] = ()  # the columns that are not read
-    has_values: bool = True  # whether documents have values, in place of those by their order
+    has_values: bool = True  # whether documents have values; else their order makes them
     has_ranks: bool = False  # whether scores were held against ranks beside them
 
     def place(self, row: int) -> str:
@@ -100,7 +100,7 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
 def best_rows(
     columns: Columns, keep: str, ascending: bool, present: Mask | None = None
 ) -> Mask | None:
-    """Return a mask of the best row of each document of a query; None if no document is repeated.
+    """Return a mask of the best rows of the documents of queries; None if no document is repeated.
 
     `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
     score, where `present` is False, is the best only if the document has no other.
@@ -126,17 +126,17 @@ def best_rows(
 
 
 def first_rows(*sides: Columns) -> RowNumbers:
-    """Return for each row the first with the same query and document, numbered over all sides."""
+    """Return for every row the first of its query and document, numbered over all sides."""
     first, again = same_rows(*sides)
     row = np.arange(sum(len(side.query) for side in sides))
     row[again] = first
-    while (row[row] != row).any():  # each row leads to the one before it, and so to the first
+    while (row[row] != row).any():  # every row leads to the one before it, and so to the first
         row = row[row]
     return row
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one.
+    """Return pairs of rows with the same query and document: a row and the next one.
 
     They are numbered over all sides.
     """
@@ -222,7 +222,7 @@ def _rows_of_one_hash(
 
 
 def _together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
+    """Return the ids of all columns, which are of one kind, in a type that holds all of them."""
     types = {column.type for column in columns if len(column)}
     kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
@@ -243,7 +243,7 @@ def digest_of(columns: Columns) -> str:
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, the same for equal ids of any type."""
+    """Return a 64-bit hash of every id, the same for equal ids of any type."""
     if pa.types.is_string(ids.type) or pa.types.is_binary(ids.type):
         hashes = [_hashes_of_text(chunk) for chunk in ids.chunks if len(chunk)]
         return np.concatenate([np.empty(0, np.uint64), *hashes])
@@ -257,15 +257,15 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 
 def _hashes_of_text(ids: pa.Array) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, the sum over its words of eight bytes."""
+    """Return a 64-bit hash of every id, the sum over its words of eight bytes."""
     _, ends, text = ids.buffers()
     offsets = np.frombuffer(ends, np.int32)[ids.offset : ids.offset + len(ids) + 1]
     data = np.zeros(text.size + 8, np.uint8)
     data[:-8] = np.frombuffer(text, np.uint8)
-    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # those that start at each byte
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # that start at every byte
     lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
     counts = np.maximum((lengths + 7) // 8, 1)
-    start = np.zeros(1, np.int64)  # the position of each word in its id
+    start = np.zeros(1, np.int64)  # the positions of words in their ids
     places = offsets[:-1]
     left = lengths
     has_several = counts.max() > 1

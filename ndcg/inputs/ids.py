@@ -162,11 +162,11 @@ def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id."""
+    """The ids of rows, stored once for a run of rows with the same id."""
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
-    code: RowNumbers  # the id of each run, as an index into these
-    # the first row of each run, and the number of rows; None if every row is a run
+    code: RowNumbers  # the ids of the runs, as indices into these
+    # the first rows of the runs, and the number of rows; None if every row is a run
     starts: RowNumbers | None = None
 
     @property
@@ -178,20 +178,20 @@ class Ids(NamedTuple):
 
     @property
     def codes(self) -> RowNumbers:
-        """An index into the distinct ids for each row."""
+        """The ids of the rows, as indices into the distinct ids."""
         if self.starts is None:
             return self.code
         return np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return a stable order of the rows by id, and the start of each id."""
+        """Return a stable order of the rows by id, and the starts of the ids."""
         if self.starts is not None and len(self.code) == len(self.distinct):
-            return slice(None), self.starts  # each id has one run
+            return slice(None), self.starts  # every id has one run
         return grouped(self.codes, len(self.distinct))
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
-    """Return a stable order of the rows by group, and the start of each group.
+    """Return a stable order of the rows by group, and the starts of the groups.
 
     >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
     >>> order.tolist(), offsets.tolist()
@@ -212,7 +212,7 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
-    """Return an index into the distinct ids for each row; these are in the order of first rows."""
+    """Return the ids of rows as indices into the distinct ids, in the order of first rows."""
     ids = read_ids(argument, values)
     return ids.codes, ids.distinct
 
@@ -294,7 +294,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode the ids of all rows, or of the first row of each run if equal ids are adjacent."""
+    """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
@@ -311,7 +311,7 @@ def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the first row of each run of equal ids."""
+    """Return the first rows of the runs of equal ids."""
     if len(ids) < 2:  # there is nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
@@ -325,7 +325,7 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in a single part, or if there are many, in one part for each thread."""
+    """Return the rows in a single part, or if there are many, in one part a thread."""
     if len(rows) <= THREADED:
         return [rows]
     step = math.ceil(len(rows) / pa.cpu_count())
@@ -397,7 +397,7 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
 
 
 def _examples(ids: Iterable[Any], kind_of: Callable[[Any], Any]) -> list[str]:
-    """Return the first id of each kind, and its row, as messages show them."""
+    """Return the first ids of all kinds, with their rows, as messages show them."""
     first: dict[Any, str] = {}
     for row, value in enumerate(ids):
         if value is not None:
@@ -431,7 +431,7 @@ def family(kind: pa.DataType) -> str:
 
 
 def index_among(ids: Any, among: Any) -> RowNumbers:
-    """Return the index of each id among others of its family, columns or lists; -1 if it is new.
+    """Return the indices of ids among others of its family, columns or lists; -1 for a new one.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
@@ -494,7 +494,7 @@ def _bytes_of(value: Any) -> bytes:
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the position of each id in the order of `ascending`."""
+    """Return the positions of ids in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     ranks = pc.rank(ids, sort_keys="ascending", tiebreaker="dense")

@@ -27,6 +27,7 @@ from .columns import (
     read_column,
     read_flat_column,
     read_numbers,
+    taken,
 )
 from .documents import ById
 from .exclusion import are_excluded, without, without_in_mappings
@@ -64,7 +65,7 @@ def join_lists(
     place: Place | None = None,
     are_known: bool = False,
 ) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides.
+    """Return rankings of lists, one for a query, with the same documents on both sides.
 
     `place` describes the place of a label, if queries have other names than their numbers. Queries
     `are_known` if nobody can have taken the documents of one for several queries.
@@ -280,7 +281,7 @@ def join_by_id(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Rankings:
-    """Join both sides: for each judged query, the retrieved documents, then the others."""
+    """Join both sides: of every judged query the retrieved documents, then the others."""
     for argument, side in (("predictions", run), ("references", qrels)):
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
@@ -309,7 +310,7 @@ def _join_mappings(
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Rankings:
-    """Join mappings by their own keys: faster than as columns, above all for a few queries."""
+    """Join mappings by their keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
     scores: list[Any] = []
     relevances: list[Any] = []
@@ -475,7 +476,7 @@ def _in_field(side: ById | Columns) -> str:
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
-    """Join two sides of rows: for each query, first the documents of the run, then the others."""
+    """Join two sides of rows: of every query first the documents of the run, then the others."""
     _refuse_other_kinds(run, qrels)
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
@@ -498,7 +499,7 @@ def _join_columns(
         return [*run.documents(rows), *qrels.documents(others)]
 
     score = run.value[order]
-    retrieved = None if run.present is None else run.present[order]
+    retrieved = taken(run.present, order)
     if len(lacked):
         if retrieved is None:
             retrieved = np.ones(len(score), bool)
@@ -537,7 +538,7 @@ def _join_columns(
 
 
 def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
-    """Return a run with the queries of the references as indices, and that of each of its own."""
+    """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)

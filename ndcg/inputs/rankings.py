@@ -35,7 +35,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     # the ids of the queries; None if they have none
     query_ids: Sequence[Any] | pa.Array | None = None
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty
+    # True for a query whose ranking in the predictions leaves no document here, such as an empty
     # list of ids; None if there are none
     answered: Mask | None = None
     # the numbers of documents to exclude that were retrieved and that were judged, for each query,
@@ -66,14 +66,14 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index."""
+        """Return the ids of the queries, or their indices."""
         if self.query_ids is None:
             return list(range(self.queries))
         return as_list(self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query with documents of which none has a score: the run lacks it."""
+        """True for a query with documents of which none has a score: the run lacks it."""
         ranked = self._ranked()
         if ranked.all():  # in most runs
             return ~ranked
@@ -212,7 +212,7 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant."""
+        """Return how many documents of a query were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -316,7 +316,7 @@ class Rankings(NamedTuple):
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of each query a mask marks."""
+        """Return how many documents of a query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 

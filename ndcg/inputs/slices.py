@@ -27,15 +27,15 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query."""
+    """The values of the queries."""
 
     # the distinct values, ascending; None, for queries without a slice, is the last
     values: list[Value]
-    code: NDArray[np.int64]  # the value of each query, as an index into these
+    code: NDArray[np.int64]  # the values of the queries, as indices into these
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries, from a value for each, by position or by its id."""
+    """Return the slices of queries, from their values, by position or by id."""
     if isinstance(by, Mapping):
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -47,7 +47,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row."""
+    """Return the slices of a sequence of values, one for a query or a row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(value for value in distinct if value is not None)

@@ -95,7 +95,7 @@ def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[
 
 
 def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None:
-    """Raise an error for a side that has not one value for each place of a sparse side."""
+    """Raise an error for a side that has not one value for every place of a sparse side."""
     queries, columns = shape
     other = {"predictions": "references", "references": "predictions"}[argument]
     lengths = np.diff(dense.offsets)
@@ -110,7 +110,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order."""
+    """Return the places of the stored values in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         problem = f"a sparse matrix of {rows} × {columns} is too large"

@@ -1,4 +1,4 @@
-"""Read tables: whatever has named columns, in which each row is a document or has lists of them."""
+"""Read tables: whatever has named columns, whose rows are documents or have lists of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -59,7 +59,7 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
 
 
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
-    """Return the name of the column of each role in a frame."""
+    """Return the names of the columns of a frame by role."""
     refuse_repeated_names(frame.names)
     there = "the table has the columns"
     try:
@@ -69,7 +69,7 @@ def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
-    """Return the first value of each column, as far as it can be read."""
+    """Return the first values of the columns, as far as they can be read."""
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
@@ -83,9 +83,9 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
-    """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    """Return the rows of a table as columns; as objects if they are queries with lists."""
     if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)  # each row is a query
+        return rows_of_frame(frame)  # every row is a query
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -136,7 +136,7 @@ def as_python(cell: Any) -> Any:
 
 
 def holds_lists(cells: Any) -> bool:
-    """Return whether the cells of a column hold several documents each."""
+    """Return whether a cell of a column holds several documents."""
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
@@ -181,7 +181,7 @@ def columns_of_rows(
     form: str,
     others: Sequence[str] = (),
 ) -> Columns:
-    """Return rows with a document each as columns, without those that have no value.
+    """Return rows of one document as columns, without the rows that have no value.
 
     `others` are the columns or fields that are not read.
     """
@@ -201,12 +201,19 @@ def columns_of_rows(
     lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns differ in length: {shown(lengths)}", argument)
-    starts = range(0, len(document), HASHED)
-    parts = [document[start : start + HASHED] for start in starts] or [document]
-    hashes = np.concatenate(in_threads(hashes_of, parts))
-    side = Columns(query.codes, query.distinct, document, values.values, hashes)
-    has_values = names.value in cells
-    side = side._replace(form=form, fields=dict(fields), has_values=has_values, others=others)
+    starts = range(0, max(1, len(document)), HASHED)
+    hashes = in_threads(lambda start: hashes_of(document[start : start + HASHED]), starts)
+    side = Columns(
+        query.codes,
+        query.distinct,
+        document,
+        values.values,
+        np.concatenate(hashes),
+        form=form,
+        fields=dict(fields),
+        others=others,
+        has_values=names.value in cells,
+    )
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:
@@ -216,7 +223,7 @@ def columns_of_rows(
 def checked_rows(
     side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
 ) -> Columns:
-    """Return the rows that have a value, with each document of a query once.
+    """Return the rows that have a value, with every document of a query once.
 
     Of a document that a run repeats, the best row is kept, if `keep` says so.
 
