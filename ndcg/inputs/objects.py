@@ -232,6 +232,8 @@ def _is_empty(value: Any) -> bool:
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    if len(objects) == 1 and is_object(objects[0]):
+        return objects  # nothing to tell apart
     if _are_alike(objects):
         return objects[:1]
     examples: dict[Any, Any] = {}
