@@ -330,7 +330,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
-        return objects_by_id(argument, list(rows), names)
+        return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
     if _have_ids(first):
