@@ -3720,7 +3720,14 @@ def _other_way(value: Any) -> str:
     return "give others as text"
 
 
-def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> None:
+def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
+    """Raise an error for a query whose id is not one."""
+    for query in queries:
+        if not id_kind(type(query)):
+            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
+
+
+def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
     """Raise an error for a key of a mapping, or of a nested mapping, that is not an id.
 
     >>> try:
@@ -3729,17 +3736,13 @@ def check_ids(argument: str, side: Mapping[Any, Any], nested: bool = True) -> No
     ...     print(str(error).partition(",")[0])
     references: query 'q': document None is neither text nor an integer
     """
-    rows = side.values() if nested else ()
-    wrong = types_of_no_ids(chain(side, *rows))
-    if not wrong:
-        return
-    for query in side:
-        if type(query) in wrong:
-            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
-        for document in side[query] if nested else ():
-            if type(document) in wrong:
-                problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
-                raise InputError(problem, argument, f"query {shown(query)}")
+    check_query_ids(argument, side)
+    for query, documents in side.items():
+        wrong = types_of_no_ids(documents)
+        if wrong:
+            document = next(document for document in documents if type(document) in wrong)
+            problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
+            raise InputError(problem, argument, f"query {shown(query)}")
 
 
 def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -3753,11 +3756,11 @@ def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for each run of rows with the same id."""
+    """The ids of rows, stored once for a run of rows with the same id."""
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
-    code: RowNumbers  # the id of each run, as an index into these
-    # the first row of each run, and the number of rows; None if every row is a run
+    code: RowNumbers  # the ids of the runs, as indices into these
+    # the first rows of the runs, and the number of rows; None if every row is a run
     starts: RowNumbers | None = None
 
     @property
@@ -3769,26 +3772,27 @@ class Ids(NamedTuple):
 
     @property
     def codes(self) -> RowNumbers:
-        """An index into the distinct ids for each row."""
+        """The ids of the rows, as indices into the distinct ids."""
         if self.starts is None:
             return self.code
         return np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return a stable order of the rows by id, and the start of each id."""
+        """Return a stable order of the rows by id, and the starts of the ids."""
         if self.starts is not None and len(self.code) == len(self.distinct):
-            return slice(None), self.starts  # each id has one run
+            return slice(None), self.starts  # every id has one run
         return grouped(self.codes, len(self.distinct))
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
-    """Return a stable order of the rows by group, and the start of each group.
+    """Return a stable order of the rows by group, and the starts of the groups.
 
     >>> order, offsets = grouped(np.array([1, 0, 1]), 3)
     >>> order.tolist(), offsets.tolist()
     ([1, 0, 2], [0, 1, 3, 3])
     """
-    offsets = np.append(0, np.bincount(code, minlength=groups).cumsum())
+    offsets = np.zeros(groups + 1, np.int64)
+    np.add.accumulate(np.bincount(code, minlength=groups), out=offsets[1:])
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
@@ -3802,7 +3806,7 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
-    """Return an index into the distinct ids for each row; these are in the order of first rows."""
+    """Return the ids of rows as indices into the distinct ids, in the order of first rows."""
     ids = read_ids(argument, values)
     return ids.codes, ids.distinct
 
@@ -3838,10 +3842,9 @@ def _refuse_empty_text(argument: str, ids: "pa.Array | pa.ChunkedArray") -> None
     """Raise an error for a row whose id is empty text."""
     if id_kind(ids.type) != "text":
         return
-    lengths = pc.binary_length(ids)
-    if len(ids) > 0 and pc.min(lengths).as_py() == 0:
-        row = pc.index(lengths, 0).as_py()
-        raise InputError(f"row {row} is empty; give each row an id", argument)
+    lengths = pc.binary_length(ids).to_numpy()
+    if not lengths.all():
+        raise InputError(f"row {lengths.argmin()} is empty; give each row an id", argument)
 
 
 def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
@@ -3885,7 +3888,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
-    """Encode the ids of all rows, or of the first row of each run if equal ids are adjacent."""
+    """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
@@ -3902,7 +3905,7 @@ def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
 
 
 def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the first row of each run of equal ids."""
+    """Return the first rows of the runs of equal ids."""
     if len(ids) < 2:  # there is nothing to compare, and Arrow 21 would crash
         return np.zeros(len(ids), np.int64)
 
@@ -3916,7 +3919,7 @@ def _heads(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
 
 
 def _split_rows(rows: "pa.Array | pa.ChunkedArray") -> "list[pa.Array | pa.ChunkedArray]":
-    """Return the rows in a single part, or if there are many, in one part for each thread."""
+    """Return the rows in a single part, or if there are many, in one part a thread."""
     if len(rows) <= THREADED:
         return [rows]
     step = math.ceil(len(rows) / pa.cpu_count())
@@ -3988,7 +3991,7 @@ def _refuse_mixed(argument: str, ids: Sequence[Any]) -> None:
 
 
 def _examples(ids: Iterable[Any], kind_of: Callable[[Any], Any]) -> list[str]:
-    """Return the first id of each kind, and its row, as messages show them."""
+    """Return the first ids of all kinds, with their rows, as messages show them."""
     first: dict[Any, str] = {}
     for row, value in enumerate(ids):
         if value is not None:
@@ -4022,7 +4025,7 @@ def family(kind: pa.DataType) -> str:
 
 
 def index_among(ids: Any, among: Any) -> RowNumbers:
-    """Return the index of each id among others of its family, columns or lists; -1 if it is new.
+    """Return the indices of ids among others of its family, columns or lists; -1 for a new one.
 
     >>> index_among(pa.array([1, 7]), pa.array([5, 7], pa.int8())).tolist()
     [-1, 1]
@@ -4037,10 +4040,12 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
             ids = ids.cast(among.type)
         except pa.ArrowInvalid:  # these have more precision, so the others lose nothing
             among = among.cast(ids.type)
-    else:  # compared as bytes, whatever their widths
+    elif ids.type != among.type:  # compared as bytes, whatever their widths
         ids = _as_bytes(ids)
         among = _as_bytes(among)
-    indices = pc.fill_null(pc.index_in(ids, among), -1)
+    indices = pc.index_in(ids, among)
+    if indices.null_count:
+        indices = indices.fill_null(-1)
     return np.asarray(indices.to_numpy().astype(np.int64))
 
 
@@ -4083,7 +4088,7 @@ def _bytes_of(value: Any) -> bytes:
 
 
 def ordinals(ids: "pa.Array | pa.ChunkedArray") -> RowNumbers:
-    """Return the position of each id in the order of `ascending`."""
+    """Return the positions of ids in the order of `ascending`."""
     if id_kind(ids.type) not in ("text", "bytes"):
         ids = ids.cast(pa.large_string())
     ranks = pc.rank(ids, sort_keys="ascending", tiebreaker="dense")
@@ -4170,7 +4175,7 @@ def read_column(
     labels: Labels | None = None,
     place: Place | None = None,
 ) -> Column:
-    """Read values in which each row is a query; text in them is one of the labels."""
+    """Read values with a row for a query; text in them is one of the labels."""
     values = _inputs_columns_combined(values)
     if isinstance(values, pa.Array):
         return _from_arrow(argument, values, ignore_index, labels, place)
@@ -4204,30 +4209,29 @@ def read_flat_column(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Column:
-    """Read values in which each row is a document, as if all belonged to one query.
+    """Read values with a row for a document, as if all belonged to one query.
 
     Text in them is one of the labels.
     """
     values = _inputs_columns_combined(values)
-    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        if id_kind(value_type(values.type)) != "text":
-            query = pa.LargeListArray.from_arrays([0, len(values)], values)
-            return _from_arrow(argument, query, ignore_index, labels, place)
+    if is_one_column(values):
+        values = values.reshape(-1)
+    if isinstance(values, pa.Array) and id_kind(value_type(values.type)) == "text":
         values = values.to_pylist()
-    if isinstance(values, np.ndarray):
-        if is_one_column(values):
-            values = values.reshape(-1)
-        if values.ndim == 1:
-            if values.dtype.kind not in TEXTS_AND_OBJECTS:
-                return _from_arrays(argument, [values], ignore_index)
-            values = values.tolist()  # None if masked
+    if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
+        query = pa.LargeListArray.from_arrays([0, len(values)], values)
+        return _from_arrow(argument, query, ignore_index, labels, place)
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        if values.dtype.kind not in TEXTS_AND_OBJECTS:
+            return _from_arrays(argument, [values], ignore_index)
+        values = values.tolist()  # None if masked
     if not isinstance(values, (list, tuple)):
         raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
         raise _not_flat(argument, "lists in a list")
-    if labels is not None and "" in values:
-        # An empty cell is no label.
-        values = [None if value == "" else value for value in values]  # as in files
+    if labels is not None:
+        # An empty cell is no label, as in files.
+        values = [None if value == "" else value for value in values]
     offsets = offsets_of([len(values)])
     return read_numbers(argument, [values], offsets, place, ignore_index, labels, in_column=True)
 
@@ -4361,7 +4365,7 @@ def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
 
 
 def _inputs_columns_concatenated(arrays: Sequence[Any], are_alike: bool) -> NDArray[Any]:
-    """Concatenate arrays, those of one type by their bytes, which is faster if they are short."""
+    """Concatenate arrays; of one type by their bytes, which is faster if they are short."""
     if len(arrays) == 1:
         return np.asarray(arrays[0])
     if are_alike:
@@ -4404,7 +4408,7 @@ def _from_arrow(
 
 
 def _checked_lists(argument: str, lists: pa.Array) -> pa.Array:
-    """Return an Arrow array as one of lists with offsets, a list for each query."""
+    """Return an Arrow array as one of lists with offsets, a list for every query."""
     if any(is_other_list(lists.type) for is_other_list in OTHER_LISTS):
         lengths = pc.fill_null(pc.list_value_length(lists), 0).to_pylist()
         lists = pa.LargeListArray.from_arrays(
@@ -4486,7 +4490,7 @@ def _from_lists(
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
-    """Return the values of a query as a list, with None for those that are masked."""
+    """Return the values of a query as a list, with None for masked ones."""
     if isinstance(row, np.ndarray):
         row = row.tolist()
     if isinstance(row, (list, tuple)):
@@ -4644,7 +4648,7 @@ def _inputs_columns_one_by_one(
 
 
 def _python_values(values: list[Any], labels: Labels | None, in_column: bool) -> list[Any]:
-    """Return values with Python's numbers for those of other libraries and for text."""
+    """Return values, of which text and numbers of other libraries become Python's numbers."""
     kinds = set(map(type, values)) - {NoneType}
     foreign = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
     if not foreign:
@@ -4803,7 +4807,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, compared in the original type of each value
+# Padding, compared in the original type of a value
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
@@ -4828,7 +4832,7 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
 
 
 def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return the mask of ``is_padding`` for a list, comparing each number in its own type."""
+    """Return the mask of ``is_padding`` for a list, comparing every number in its type."""
     if set(map(type, values)) <= {bool, int, float, NoneType}:
         return is_padding(array, ignore_index)
 
@@ -4870,7 +4874,7 @@ class Rankings(NamedTuple):
     place: Place | None = None
     # the ids of the queries; None if they have none
     query_ids: Sequence[Any] | pa.Array | None = None
-    # True for each query whose ranking in the predictions leaves no document here, such as an empty
+    # True for a query whose ranking in the predictions leaves no document here, such as an empty
     # list of ids; None if there are none
     answered: Mask | None = None
     # the numbers of documents to exclude that were retrieved and that were judged, for each query,
@@ -4901,14 +4905,14 @@ class Rankings(NamedTuple):
         return len(self.offsets) - 1
 
     def names(self) -> list[Any]:
-        """Return the id of each query, or its index."""
+        """Return the ids of the queries, or their indices."""
         if self.query_ids is None:
             return list(range(self.queries))
         return as_list(self.query_ids)
 
     @property
     def missing(self) -> Mask:
-        """True for each query with documents of which none has a score: the run lacks it."""
+        """True for a query with documents of which none has a score: the run lacks it."""
         ranked = self._ranked()
         if ranked.all():  # in most runs
             return ~ranked
@@ -5047,7 +5051,7 @@ class Rankings(NamedTuple):
         return dict(zip(self._fields[:5], self[:5], strict=True))
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of each query were retrieved, judged, and judged relevant."""
+        """Return how many documents of a query were retrieved, judged, and judged relevant."""
         retrieved, judged = self._of_sides()
         return {
             "retrieved": self._sums(retrieved),
@@ -5151,7 +5155,7 @@ class Rankings(NamedTuple):
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of each query a mask marks."""
+        """Return how many documents of a query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
@@ -5962,11 +5966,10 @@ NO_ROWS: RowNumbers = np.empty(0, np.int64)
 class Columns(NamedTuple):
     """One side with ids, one row per document: of a file, a table, or of flat columns."""
 
-    query: RowNumbers  # the query of each row, as an index into `query_ids`
-    # the distinct query ids: an Arrow array of a file or table, a list of a mapping
-    query_ids: Any
-    document: pa.ChunkedArray  # the id of each row's document; or the number of a name
-    value: NDArray[Any]  # the score or the relevance of each row; integers only beyond 2**53
+    query: RowNumbers  # the queries of the rows, as indices into `query_ids`
+    query_ids: pa.Array  # the distinct query ids
+    document: pa.ChunkedArray  # the ids of the documents
+    value: NDArray[Any]  # the scores or the relevances; integers only beyond 2**53
     hashes: NDArray[np.uint64]  # the hashes of the document ids, from `hashes_of`
     # a function from the number of a row in its table or file to the words for it
     place_of: Callable[[int], str] | None = None
@@ -5976,11 +5979,10 @@ class Columns(NamedTuple):
     are_rows: bool = False  # whether the documents are the rows of LETOR, counted from 0, as text
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for padding in a mapping; None if no value is known to be
-    names: Sequence[Any] | None = None  # ids of several kinds, by their numbers; None for one kind
     form: str = ""  # what held the rows
-    fields: Mapping[str, str] = {}  # the column of each role
+    fields: Mapping[str, str] = {}  # the columns by role
     others: Sequence[str] = ()  # the columns that are not read
-    has_values: bool = True  # whether documents have values, in place of those by their order
+    has_values: bool = True  # whether documents have values; else their order makes them
     has_ranks: bool = False  # whether scores were held against ranks beside them
 
     def place(self, row: int) -> str:
@@ -6012,22 +6014,15 @@ class Columns(NamedTuple):
 
     def documents(self, rows: RowNumbers) -> list[Any]:
         """Return the ids of the documents of some rows."""
-        ids: list[Any] = self.document.take(pa.array(rows)).to_pylist()
-        if self.names is None:
-            return ids
-        return [self.names[number] for number in ids]
+        return list(self.document.take(pa.array(rows)).to_pylist())
 
     def ordinals(self, rows: RowNumbers) -> RowNumbers:
         """Return the positions of the documents of some rows in the order of their ids."""
-        if self.names is None:
-            return ordinals(self.document.take(pa.array(rows)))
-        rank = dict(zip(ascending(self.names), count(), strict=False))
-        return np.array([rank[document] for document in self.documents(rows)], np.int64)
+        return ordinals(self.document.take(pa.array(rows)))
 
     def query_id(self, index: int) -> Any:
         """Return the id of a query."""
-        query = self.query_ids[index]
-        return query.as_py() if isinstance(query, pa.Scalar) else query
+        return self.query_ids[index].as_py()
 
     def words(self, row: int, show: Callable[[Any], str] = shown) -> tuple[str, str]:
         """Return the ids of the document and of the query of a row, as messages show them."""
@@ -6043,7 +6038,7 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
 def best_rows(
     columns: Columns, keep: str, ascending: bool, present: Mask | None = None
 ) -> Mask | None:
-    """Return a mask of the best row of each document of a query; None if no document is repeated.
+    """Return a mask of the best rows of the documents of queries; None if no document is repeated.
 
     `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
     score, where `present` is False, is the best only if the document has no other.
@@ -6069,24 +6064,25 @@ def best_rows(
 
 
 def first_rows(*sides: Columns) -> RowNumbers:
-    """Return for each row the first with the same query and document, numbered over all sides."""
+    """Return for every row the first of its query and document, numbered over all sides."""
     first, again = same_rows(*sides)
     row = np.arange(sum(len(side.query) for side in sides))
     row[again] = first
-    while (row[row] != row).any():  # each row leads to the one before it, and so to the first
+    while (row[row] != row).any():  # every row leads to the one before it, and so to the first
         row = row[row]
     return row
 
 
 def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
-    """Return pairs of rows with the same query and document: each row with the next one.
+    """Return pairs of rows with the same query and document: a row and the next one.
 
     They are numbered over all sides.
     """
     query = np.concatenate([side.query for side in sides])
-    document = _inputs_hashes_together([side.document for side in sides])
     if len(query) <= FEW_IDS:
-        return _inputs_hashes_one_by_one(np.arange(len(query)), query, document)
+        documents = chain(*(side.document.to_pylist() for side in sides))
+        return _inputs_hashes_one_by_one(range(len(query)), query.tolist(), documents)
+    document = _inputs_hashes_together([side.document for side in sides])
     queries = int(query.max()) + 1
     groups = [grouped(side.query, queries) for side in sides]
     until = np.sum([offsets for _, offsets in groups], axis=0)
@@ -6105,23 +6101,21 @@ def same_rows(*sides: Columns) -> tuple[RowNumbers, RowNumbers]:
         return first, second
     unlike = np.isin(common, common[~same])  # pairs with a hash that different ids share
     rows = np.union1d(first[unlike], second[unlike])
-    more_first, more_second = _inputs_hashes_one_by_one(rows, query, document)
+    documents = document.take(pa.array(rows)).to_pylist()
+    more_first, more_second = _inputs_hashes_one_by_one(rows.tolist(), query[rows].tolist(), documents)
     first = np.concatenate([first[~unlike], more_first])
     second = np.concatenate([second[~unlike], more_second])
     return first, second
 
 
 def _inputs_hashes_one_by_one(
-    rows: RowNumbers, query: RowNumbers, document: pa.ChunkedArray
+    rows: Iterable[int], queries: Iterable[int], documents: Iterable[Any]
 ) -> tuple[RowNumbers, RowNumbers]:
-    """Return the pairs of `same_rows` among a few rows."""
+    """Return the pairs of `same_rows` among a few rows, whose ids are compared by Python."""
     last: dict[tuple[int, Any], int] = {}
     first = []
     second = []
-    queries = query[rows].tolist()
-    documents = document.take(pa.array(rows)).to_pylist()
-    for row, *ids in zip(rows.tolist(), queries, documents, strict=True):
-        key = tuple(ids)
+    for row, key in zip(rows, zip(queries, documents, strict=True), strict=True):
         if key in last:
             first.append(last[key])
             second.append(row)
@@ -6166,15 +6160,15 @@ def _rows_of_one_hash(
 
 
 def _inputs_hashes_together(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Return the ids of all columns, which are of one kind, in a type that holds each of them."""
-    filled = [column for column in columns if len(column)]
-    types = {column.type for column in filled} or {columns[0].type}
+    """Return the ids of all columns, which are of one kind, in a type that holds all of them."""
+    types = {column.type for column in columns if len(column)}
     kind = max(types, key=lambda kind: UNITS.index(getattr(kind, "unit", "s")))
     if len(types) > 1 and not pa.types.is_timestamp(kind):  # integers with and without a sign
         kind = pa.string()
     chunks = []
-    for column in filled:
-        chunks += column.cast(kind).chunks
+    for column in columns:
+        if len(column):  # the type of an empty column may be any
+            chunks += column.cast(kind).chunks
     return pa.chunked_array(chunks, kind)
 
 
@@ -6187,7 +6181,7 @@ def digest_of(columns: Columns) -> str:
 
 
 def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, the same for equal ids of any type."""
+    """Return a 64-bit hash of every id, the same for equal ids of any type."""
     if pa.types.is_string(ids.type) or pa.types.is_binary(ids.type):
         hashes = [_hashes_of_text(chunk) for chunk in ids.chunks if len(chunk)]
         return np.concatenate([np.empty(0, np.uint64), *hashes])
@@ -6201,18 +6195,20 @@ def hashes_of(ids: pa.ChunkedArray) -> NDArray[np.uint64]:
 
 
 def _hashes_of_text(ids: pa.Array) -> NDArray[np.uint64]:
-    """Return a number of 64 bits for each id, the sum over its words of eight bytes."""
-    offsets = np.frombuffer(ids.buffers()[1], np.int32)[ids.offset : ids.offset + len(ids) + 1]
-    data = np.append(np.frombuffer(ids.buffers()[2], np.uint8), np.zeros(8, np.uint8))
-    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # those that start at each byte
-    lengths = np.diff(offsets).astype(np.int64)
+    """Return a 64-bit hash of every id, the sum over its words of eight bytes."""
+    _, ends, text = ids.buffers()
+    offsets = np.frombuffer(ends, np.int32)[ids.offset : ids.offset + len(ids) + 1]
+    data = np.zeros(text.size + 8, np.uint8)
+    data[:-8] = np.frombuffer(text, np.uint8)
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))  # that start at every byte
+    lengths = (offsets[1:] - offsets[:-1]).astype(np.int64)
     counts = np.maximum((lengths + 7) // 8, 1)
-    first = np.cumsum(counts) - counts
-    start = np.zeros(1, np.int64)  # the position of each word in its id
+    start = np.zeros(1, np.int64)  # the positions of words in their ids
     places = offsets[:-1]
     left = lengths
     has_several = counts.max() > 1
     if has_several:
+        first = np.cumsum(counts) - counts
         start = 8 * (np.arange(counts.sum()) - np.repeat(first, counts))
         places = np.repeat(places, counts) + start
         left = np.repeat(lengths, counts) - start
@@ -6357,6 +6353,8 @@ def _is_array(value: Any) -> bool:
 
 def _has_arrays(value: Any, depth: int) -> bool:
     """Return whether an object holds an array, at most so deep."""
+    if type(value) in SINGLE:  # faster
+        return False
     if is_list(value):
         return _has_arrays(_inputs_objects_first(value), depth)
     if depth > 0 and is_object(value):
@@ -6407,7 +6405,7 @@ def _tells_more(field: Field, known: Field) -> bool:
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
     """Return the fields that hold no fields themselves, all or those at some paths."""
     chosen = fields if paths is None else paths
-    return fields_at([path for path in chosen if not fields[path].has_fields], fields)
+    return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
@@ -6430,9 +6428,15 @@ def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
 
 def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
-    examples = {path: fields[path].example for path in paths}
-    keys = {path: fields[path].keys for path in examples}
-    return Fields(examples, {path: plain_name(keys[path][-1]) for path in keys}, keys)
+    examples: dict[str, Any] = {}
+    last: dict[str, str] = {}
+    keys: dict[str, Keys] = {}
+    for path in paths:
+        field = fields[path]
+        examples[path] = field.example
+        last[path] = plain_name(field.keys[-1])
+        keys[path] = field.keys
+    return Fields(examples, last, keys)
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:
@@ -6440,6 +6444,8 @@ def _inputs_objects_is_empty(value: Any) -> bool:
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    if len(objects) == 1 and is_object(objects[0]):
+        return objects  # nothing to tell apart
     if _inputs_objects_are_alike(objects):
         return objects[:1]
     examples: dict[Any, Any] = {}
@@ -6566,13 +6572,13 @@ DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their
 
 @dataclass(frozen=True)
 class ById:
-    """The values of the documents of each query by their ids."""
+    """The values of the documents of queries, by their ids."""
 
     queries: Mapping[Any, DocumentValues]  # by the ids of queries, or by their numbers from 0
     by_position: bool = False  # whether queries have no ids
     form: str = "mappings of documents to numbers"  # what held them
-    fields: Mapping[str, str] = field(default_factory=dict)  # the field of each role
-    has_values: bool = True  # whether documents have values, in place of those by their order
+    fields: Mapping[str, str] = field(default_factory=dict)  # the fields by role
+    has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
 
     @property
@@ -6660,7 +6666,7 @@ def documents_of_query(
     """Return the values of a query's documents by their ids.
 
     Without values, the order of a run makes them: they fall by one from rank to rank, or rise. A
-    relevance is 1. In a list, each document of a run must have a score if one has.
+    relevance is 1. In a list, all documents of a run must have a score if one has.
 
     >>> documents_of_query(["d2", "d1"], None, Names("run", "score"))
     {'d2': -1, 'd1': -2}
@@ -6746,7 +6752,7 @@ def _is_pair_with_id_last(value: Any) -> bool:
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
-    """Return the best score of each document, at the first or the last of its places with it."""
+    """Return the best scores of documents, at the first or the last of their places with it."""
     best: dict[Any, int] = {}
     for position, document in enumerate(ids):
         before = best.setdefault(document, position)
@@ -6776,10 +6782,10 @@ def _inputs_documents_is_number(value: Any) -> bool:
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
 
 class Pairs(NamedTuple):
-    """Documents to exclude, a row each, as columns of any library."""
+    """Documents to exclude, one a row, as columns of any library."""
 
-    query_ids: Any  # the id of each row's query
-    document_ids: Any  # the id of each row's document
+    query_ids: Any  # the ids of the queries
+    document_ids: Any  # the ids of the documents
 
 
 class NothingExcludedError(InputError):
@@ -6789,7 +6795,7 @@ class NothingExcludedError(InputError):
 def without(
     exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
 ) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many each query had on each side.
+    """Return both sides without the excluded documents, and how many a query had on either side.
 
     If they are excluded from the run only, the judgments stay as they are.
 
@@ -6812,6 +6818,39 @@ def without(
     return sides[0], sides[1], counts
 
 
+def without_in_mappings(
+    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
+) -> tuple[ById, ById, NDArray[np.int64]]:
+    """Return two mappings without the excluded documents, as `without` does."""
+    query, queries, documents = _inputs_exclusion_rows(exclude)
+    queries, documents = as_list(queries), as_list(documents)
+    _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
+    rankings = qrels if has_no_documents(run) else run
+    types = set(map(type, chain.from_iterable(rankings.queries.values())))
+    _check_documents(documents, first_id(rankings), set(map(id_kind, types)))
+    excluded: dict[Any, set[Any]] = {}
+    for code, document in zip(query.tolist(), documents, strict=True):
+        excluded.setdefault(queries[code], set()).add(document)
+    ranked, judged = dict(run.queries), dict(qrels.queries)
+    counts = np.zeros((len(judged), 2), np.int64)
+    for row, name in enumerate(qrels.queries):
+        ids = excluded.get(name, set())
+        for column, side in enumerate((ranked, judged)):
+            shared = ids & side.get(name, {}).keys()
+            counts[row, column] = len(shared)
+            stays = exclude_from == "run" and side is judged
+            if shared and not stays:
+                side[name] = _inputs_exclusion_without(side[name], shared)
+    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
+
+
+def _inputs_exclusion_without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
+    left = dict(documents)
+    for document in excluded:
+        del left[document]
+    return left
+
+
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
     """Return which rows are to be excluded."""
     return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
@@ -6828,33 +6867,36 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns, without ids that rankings cannot hold."""
     rankings = run if len(run.document) else judged
-    if isinstance(exclude, ById):
-        exclude = exclude.queries
-    if isinstance(exclude, Mapping):
-        query, queries, documents = _rows_of_mapping(exclude)
-    elif isinstance(exclude, Columns):
-        query, queries, documents = exclude[:3]
-    elif isinstance(exclude, Pairs):
-        query, queries, documents = _rows_of_pairs(exclude)
-    else:
-        frame = "a DataFrame with columns of the same names"
-        forms = f"{{query: ids}}, a file, or, together with data, {frame}"
-        raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+    query, queries, documents = _inputs_exclusion_rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
-    _check_documents(documents, rankings)
-    if rankings.names is not None:
-        numbers = index_among(as_list(documents), list(rankings.names))  # -1 is no document
-        documents = pa.chunked_array([pa.array(numbers)])
-    elif isinstance(documents, list):
-        are_held = _are_held_by(rankings.document.type, documents)
+    kind = rankings.document.type
+    if isinstance(documents, list):
+        _check_documents(documents, first_id(rankings), {id_kind(kind)})
+        are_held = _are_held_by(kind, documents)
         query = query[are_held]
         documents = id_column("exclude", list(compress(documents, are_held)))
+    elif family(documents.type) != family(kind):
+        _check_documents(documents, first_id(rankings), set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
+def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
+    """Return the queries of the documents as indices, the ids of queries, and of documents."""
+    if isinstance(exclude, ById):
+        exclude = exclude.queries
+    if isinstance(exclude, Mapping):
+        return _rows_of_mapping(exclude)
+    if isinstance(exclude, Columns):
+        return exclude.query, exclude.query_ids, exclude.document
+    if isinstance(exclude, Pairs):
+        return _rows_of_pairs(exclude)
+    frame = "a DataFrame with columns of the same names"
+    forms = f"{{query: ids}}, a file, or, together with data, {frame}"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+
+
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
-    """Return the query of each document as an index, the ids of queries, and of documents."""
-    check_ids("exclude", exclude, nested=False)
+    check_query_ids("exclude", exclude)
     queries = []
     lengths = []
     documents: list[Any] = []
@@ -6901,7 +6943,7 @@ def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from a list of ids for each query."""
+    """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
     if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
@@ -6948,31 +6990,18 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     raise InputError(f"{problem}; {hint}", "exclude")
 
 
-def _check_documents(excluded: Any, rankings: Columns) -> None:
-    """Raise an error for documents with another kind of ids than in the rankings."""
-    if not len(rankings.document) or not len(excluded):
+def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
+    """Raise an error for documents of other kinds than the ids in the rankings."""
+    if first is None:  # no document was ranked
         return
-    others = _of_other_kinds(excluded, rankings)
-    if others:
-        first = rankings.documents(np.zeros(1, np.int64))[0]
+    excluded = as_list(excluded)
+    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
+    if wrong:
         # The least of them is the same in any order of a set.
+        others = [document for document in excluded if type(document) in wrong]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
-
-
-def _of_other_kinds(excluded: Any, rankings: Columns) -> list[Any]:
-    """Return excluded ids of a kind that no id in the rankings has; of a column the first."""
-    if not isinstance(excluded, list) and rankings.names is None:
-        if family(excluded.type) == family(rankings.document.type):
-            return []
-        return [excluded[0].as_py()]
-    kinds = {id_kind(rankings.document.type)}
-    if rankings.names is not None:
-        kinds = {id_kind(kind) for kind in set(map(type, rankings.names))}
-    excluded = as_list(excluded)
-    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
-    return [document for document in excluded if type(document) in wrong]
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -7311,7 +7340,7 @@ def join_lists(
     place: Place | None = None,
     are_known: bool = False,
 ) -> Rankings:
-    """Return rankings in which each query is a list, with the same documents on both sides.
+    """Return rankings of lists, one for a query, with the same documents on both sides.
 
     `place` describes the place of a label, if queries have other names than their numbers. Queries
     `are_known` if nobody can have taken the documents of one for several queries.
@@ -7527,14 +7556,19 @@ def join_by_id(
     ignore_index: float | None = None,
     labels: Labels | None = None,
 ) -> Rankings:
-    """Join both sides: for each judged query, the retrieved documents, then the others."""
+    """Join both sides: of every judged query the retrieved documents, then the others."""
     for argument, side in (("predictions", run), ("references", qrels)):
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
-    if exclude is None and isinstance(run, ById) and isinstance(qrels, ById):
-        return _join_mappings(run, qrels, by_docid, ignore_index, labels)
-    rows, judged = _both_columns(run, qrels, ignore_index, labels)
     excluded = None
+    if isinstance(run, ById) and isinstance(qrels, ById):
+        _refuse_no_common_query(run, qrels)
+        if exclude is not None:
+            run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
+        rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        return rankings._replace(excluded=excluded)
+    rows = _as_columns("predictions", run, ignore_index)
+    judged = _as_columns("references", qrels, ignore_index, labels)
     if exclude is not None:
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
@@ -7551,9 +7585,8 @@ def _join_mappings(
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Rankings:
-    """Join mappings by their own keys: faster than as columns, above all for a few queries."""
+    """Join mappings by their keys: faster than as columns, above all for a few queries."""
     predictions, references = run.queries, qrels.queries
-    _refuse_no_common_query(run, qrels)
     scores: list[Any] = []
     relevances: list[Any] = []
     is_retrieved = bytearray()
@@ -7656,43 +7689,15 @@ def _are_of_other_kinds(ids: Iterable[Any], other_ids: Iterable[Any]) -> bool:
     return len(kinds) > 0 and len(other_kinds) > 0 and kinds.isdisjoint(other_kinds)
 
 
-def _both_columns(
-    run: ById | Columns, qrels: ById | Columns, ignore_index: float | None, labels: Labels | None
-) -> tuple[Columns, Columns]:
-    """Return both sides as columns; of two mappings, only the queries of the references."""
-    are_mappings = isinstance(run, ById) and isinstance(qrels, ById)
-    for argument, side in (("predictions", run), ("references", qrels)):
-        if isinstance(side, ById):
-            check_ids(argument, side.queries, nested=False)
-    if isinstance(run, ById) and isinstance(qrels, ById):
-        _refuse_no_common_query(run, qrels)
-        # Queries that nobody judged are not scored, and may hold anything.
-        run = ById({query: run.queries[query] for query in qrels.queries if query in run.queries})
-    if isinstance(run, ById):
-        run = _inputs_joins_of_mapping("predictions", run, ignore_index, None, are_mappings)
-    if isinstance(qrels, ById):
-        qrels = _inputs_joins_of_mapping("references", qrels, ignore_index, labels, are_mappings)
-    if run.names is None and qrels.names is None:
-        return run, qrels
-    ids = [side.documents(np.arange(len(side.query))) for side in (run, qrels)]
-    names = list(dict.fromkeys(chain(*ids)))
-    return _with_numbers(run, ids[0], names), _with_numbers(qrels, ids[1], names)
-
-
-def _with_numbers(side: Columns, ids: list[Any], names: list[Any]) -> Columns:
-    """Return a side with numbers in place of ids of several kinds."""
-    document = pa.chunked_array([pa.array(index_among(ids, names))])
-    return side._replace(document=document, hashes=hashes_of(document), names=names)
-
-
-def _inputs_joins_of_mapping(
+def _as_columns(
     argument: str,
-    side: ById,
+    side: ById | Columns,
     ignore_index: float | None,
-    labels: Labels | None,
-    may_differ: bool,
+    labels: Labels | None = None,
 ) -> Columns:
-    """Return a mapping as columns; ids may be of several kinds only if they `may_differ`."""
+    """Return a mapping beside a table or a file as columns, too."""
+    if isinstance(side, Columns):
+        return side
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
@@ -7701,24 +7706,17 @@ def _inputs_joins_of_mapping(
         document = list(rows[queries[query]])[position or 0]
         return f"query {shown(queries[query])}, document {shown(document)}"
 
+    check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(rows.values()))
-    if not all(map(id_kind, set(map(type, documents)))):
-        check_ids(argument, rows)
-    query_ids: Any = queries
-    names = None
     try:
         document = id_column(argument, documents)
-        if not may_differ:
-            query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
+        query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     except ValueError:
-        if not may_differ:
-            for query, row in rows.items():  # name the query
-                id_column(f"{argument}: query {shown(query)}: document ids", list(row))
-            raise
-        names = documents
-        document = pa.chunked_array([pa.array(np.arange(len(documents)))])
+        for query, row in rows.items():  # name the query
+            id_column(f"{argument}: query {shown(query)}: document ids", list(row))
+        raise
     return Columns(
         np.repeat(np.arange(len(lengths)), lengths),
         query_ids,
@@ -7727,7 +7725,6 @@ def _inputs_joins_of_mapping(
         hashes_of(document),
         present=column.present,
         padding=column.padding,
-        names=names,
     )
 
 
@@ -7754,7 +7751,7 @@ def _in_field(side: ById | Columns) -> str:
 def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
-    """Join two sides of rows: for each query, first the documents of the run, then the others."""
+    """Join two sides of rows: of every query first the documents of the run, then the others."""
     _refuse_other_kinds(run, qrels)
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
@@ -7777,7 +7774,7 @@ def _join_columns(
         return [*run.documents(rows), *qrels.documents(others)]
 
     score = run.value[order]
-    retrieved = None if run.present is None else run.present[order]
+    retrieved = taken(run.present, order)
     if len(lacked):
         if retrieved is None:
             retrieved = np.ones(len(score), bool)
@@ -7816,7 +7813,7 @@ def _join_columns(
 
 
 def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.int64]]:
-    """Return a run with the queries of the references as indices, and that of each of its own."""
+    """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
         raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)
@@ -7834,8 +7831,8 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "document": (run.document, qrels.document),
     }
     for noun, (run_ids, qrels_ids) in ids.items():
-        if isinstance(run_ids, list) or not len(run_ids) or not len(qrels_ids):
-            continue  # the ids of mappings are compared by Python
+        if not len(run_ids) or not len(qrels_ids):
+            continue
         if family(run_ids.type) != family(qrels_ids.type):
             raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
@@ -8161,18 +8158,18 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
             lists.append(path)
         else:
             rows.append(path)
-    standard: list[tuple[list[str], Groups]] = [
-        (hits, DOCUMENT_OF_HITS),
-        (rows, DOCUMENT),
-        (lists, LISTS_OF_IDS[names.kind]),
-        (lists, DOCUMENT),
+    in_lists = fields_at(lists, fields)
+    standard: list[tuple[Fields, Groups]] = [
+        (fields_at(hits, fields), DOCUMENT_OF_HITS),
+        (fields_at(rows, fields), DOCUMENT),
+        (in_lists, LISTS_OF_IDS[names.kind]),
+        (in_lists, DOCUMENT),
     ]
     # Full names come before bare ones, wherever they stand.
     for level in range(2):
         present: list[str] = []
-        for paths, groups in standard:
-            group = groups[level : level + 1]
-            present += names.candidates("document", leaves(fields, paths), group)
+        for possible, groups in standard:
+            present += names.candidates("document", possible, groups[level : level + 1])
         if present:
             return present
     return []
@@ -8646,10 +8643,24 @@ class Frame(NamedTuple):
     """The columns of a table."""
 
     names: list[Any]
-    # a function that returns columns, by their names, whose rows match
-    read: Callable[[Collection[Any]], list[Any]]
-    # a function that returns the first rows of some columns, without reading all
-    head: Callable[[Collection[Any]], list[Any]]
+    # a function that returns a table of some columns, by their names, whose rows match
+    table: Callable[[list[Any]], Any]
+    # a function that returns the same table, or its first row, if reading all takes long
+    first: Callable[[list[Any]], Any]
+
+    def read(self, names: Iterable[Any]) -> list[Any]:
+        """Return some columns, whose rows match."""
+        return _inputs_frame_columns(self.table, names)
+
+    def head(self, names: Iterable[Any]) -> list[Any]:
+        """Return the first rows of some columns."""
+        return _inputs_frame_columns(self.first, names)
+
+
+def _inputs_frame_columns(table_of: Callable[[list[Any]], Any], names: Iterable[Any]) -> list[Any]:
+    names = list(names)
+    table = table_of(list(dict.fromkeys(names)))
+    return [table[name] for name in names]
 
 
 def frame_of(argument: str, value: Any) -> Frame | None:
@@ -8680,12 +8691,11 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if not hasattr(value, "__len__"):
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise InputError(f"{problem}; {HINT}", argument)
-    read = partial(_inputs_frame_columns, value)
-    return Frame(names, read, read)
+    return Frame(names, lambda _: value, lambda _: value)
 
 
 def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for a table for each split of a Dataset."""
+    """Raise an error for the tables of all splits of a Dataset."""
     kind = type(value).__name__
     if kind in ("DatasetDict", "IterableDatasetDict"):
         splits = ", ".join(map(shown, value))
@@ -8695,34 +8705,24 @@ def _refuse_splits(argument: str, value: Any) -> None:
 
 def _lazy_frame(value: Any) -> Frame:
     """Return the columns of a LazyFrame of Polars, which is computed once for all that are read."""
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).collect(), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.select(list({*names})).head(1).collect(), names)
-
-    return Frame(value.collect_schema().names(), read, head)
+    return Frame(
+        value.collect_schema().names(),
+        table=lambda names: value.select(names).collect(),
+        first=lambda names: value.select(names).head(1).collect(),
+    )
 
 
 def _dataset_of_files(value: Any) -> Frame:
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.to_table(columns=list({*names})), names)
-
-    def head(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(value.head(1, columns=list({*names})), names)
-
-    return Frame(value.schema.names, read, head)
+    return Frame(
+        value.schema.names,
+        table=lambda names: value.to_table(columns=names),
+        first=lambda names: value.head(1, columns=names),
+    )
 
 
 def _frame_of_query(value: Any, names: list[Any]) -> Frame:
-    """Return the columns of a database query, which runs once for all that are read."""
-    run = cache(partial(pa.table, value))  # the query runs once
-
-    def read(names: Collection[Any]) -> list[Any]:
-        return _inputs_frame_columns(run(), names)
-
-    return Frame(names, read, read)
+    run = cache(partial(pa.table, value))  # the query runs once for all columns
+    return Frame(names, lambda _: run(), lambda _: run())
 
 
 def _names_of(value: Any) -> list[Any] | None:
@@ -8740,19 +8740,15 @@ def _names_of(value: Any) -> list[Any] | None:
     return names
 
 
-def _inputs_frame_columns(table: Any, names: Collection[Any]) -> list[Any]:
-    return [table[name] for name in names]
-
-
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
     if len(records) == 0 or not is_object(records[0]):
         return None
 
-    def read(names: Collection[Any]) -> list[Any]:
-        return [_field_of_records(argument, records, name) for name in names]
+    def table(names: list[Any]) -> dict[Any, list[Any]]:
+        return {name: _field_of_records(argument, records, name) for name in names}
 
-    return Frame(list(fields_of(records[0])), read, read)
+    return Frame(list(fields_of(records[0])), table, table)
 
 
 def _field_of_records(argument: str, records: Sequence[Any], name: Any) -> list[Any]:
@@ -8848,7 +8844,7 @@ def _listed(columns: list[Any]) -> str:
     return names
 
 
-# ndcg/inputs/tables.py: Read tables: whatever has named columns, in which each row is a document or has lists of them.
+# ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 
@@ -8876,7 +8872,7 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
 
 
 def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
-    """Return the name of the column of each role in a frame."""
+    """Return the names of the columns of a frame by role."""
     refuse_repeated_names(frame.names)
     there = "the table has the columns"
     try:
@@ -8886,7 +8882,7 @@ def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
-    """Return the first value of each column, as far as it can be read."""
+    """Return the first values of the columns, as far as they can be read."""
     examples: dict[Any, Any] = {}
     for name in frame.names:
         examples[name] = "…"
@@ -8900,9 +8896,9 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
-    """Return the rows of a table as columns; as objects if each is a query with its documents."""
+    """Return the rows of a table as columns; as objects if they are queries with lists."""
     if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)  # each row is a query
+        return rows_of_frame(frame)  # every row is a query
     try:
         chosen = chosen_of_frame(frame, names)
     except ValueError as error:
@@ -8953,7 +8949,7 @@ def as_python(cell: Any) -> Any:
 
 
 def holds_lists(cells: Any) -> bool:
-    """Return whether the cells of a column hold several documents each."""
+    """Return whether a cell of a column holds several documents."""
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
@@ -8998,7 +8994,7 @@ def columns_of_rows(
     form: str,
     others: Sequence[str] = (),
 ) -> Columns:
-    """Return rows with a document each as columns, without those that have no value.
+    """Return rows of one document as columns, without the rows that have no value.
 
     `others` are the columns or fields that are not read.
     """
@@ -9018,12 +9014,19 @@ def columns_of_rows(
     lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns differ in length: {shown(lengths)}", argument)
-    starts = range(0, len(document), HASHED)
-    parts = [document[start : start + HASHED] for start in starts] or [document]
-    hashes = np.concatenate(in_threads(hashes_of, parts))
-    side = Columns(query.codes, query.distinct, document, values.values, hashes)
-    has_values = names.value in cells
-    side = side._replace(form=form, fields=dict(fields), has_values=has_values, others=others)
+    starts = range(0, max(1, len(document)), HASHED)
+    hashes = in_threads(lambda start: hashes_of(document[start : start + HASHED]), starts)
+    side = Columns(
+        query.codes,
+        query.distinct,
+        document,
+        values.values,
+        np.concatenate(hashes),
+        form=form,
+        fields=dict(fields),
+        others=others,
+        has_values=names.value in cells,
+    )
     try:
         return checked_rows(side, values.present, names, "row {}".format)
     except InputError as error:
@@ -9033,7 +9036,7 @@ def columns_of_rows(
 def checked_rows(
     side: Columns, present: Mask | None, names: Names, place_of: Callable[[int], str]
 ) -> Columns:
-    """Return the rows that have a value, with each document of a query once.
+    """Return the rows that have a value, with every document of a query once.
 
     Of a document that a run repeats, the best row is kept, if `keep` says so.
 
@@ -9114,11 +9117,11 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
-        return _inputs_sides_of_mapping(argument, side, names)
+        return _of_mapping(argument, side, names)
     if names.kind == "run" and not names.ascending:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
-    rows = _rows(values)
+    rows = _inputs_sides_rows(values)
     return values if rows is None else _of_list(argument, values, rows, names)
 
 
@@ -9163,7 +9166,7 @@ def objects_by_id(
 # Mappings
 
 
-def _inputs_sides_of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
+def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     """Return the documents of a mapping of queries, or of a single object."""
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
@@ -9360,7 +9363,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
-        return objects_by_id(argument, list(rows), names)
+        return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
     if _have_ids(first):
@@ -9414,7 +9417,7 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     return True
 
 
-def _rows(side: Any) -> Sequence[Any] | None:
+def _inputs_sides_rows(side: Any) -> Sequence[Any] | None:
     """Return the queries of a side whose documents may have ids; None for numbers."""
     if isinstance(side, (list, tuple)):
         return side
@@ -9685,7 +9688,7 @@ def dense_pieces(predictions: Any, references: Any, documents: int) -> Iterator[
 
 
 def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None:
-    """Raise an error for a side that has not one value for each place of a sparse side."""
+    """Raise an error for a side that has not one value for every place of a sparse side."""
     queries, columns = shape
     other = {"predictions": "references", "references": "predictions"}[argument]
     lengths = np.diff(dense.offsets)
@@ -9700,7 +9703,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
 
 
 def _places(sparse: Any) -> NDArray[np.int64]:
-    """Return the place of each stored value in the flat matrix, in ascending order."""
+    """Return the places of the stored values in the flat matrix, in ascending order."""
     rows, columns = sparse.shape
     if rows * columns >= 2**63:
         problem = f"a sparse matrix of {rows} × {columns} is too large"
@@ -10121,8 +10124,6 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
     if isinstance(side, ById):
         return chain.from_iterable(side.queries.values())
-    if side.names is not None:
-        return side.names
     return list(side.document.to_pylist())
 
 
@@ -17464,11 +17465,11 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        yield _without(query, document, "run", "qrels")
+        yield _explanations_check_without(query, document, "run", "qrels")
     for document in query.run:
-        yield _without(query, document, "run")
+        yield _explanations_check_without(query, document, "run")
     for document in query.qrels:
-        yield _without(query, document, "qrels")
+        yield _explanations_check_without(query, document, "qrels")
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
@@ -17482,7 +17483,7 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
         yield query._replace(run=run)
 
 
-def _without(query: Query, document: Any, *sides: str) -> Query:
+def _explanations_check_without(query: Query, document: Any, *sides: str) -> Query:
     changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
     for documents in changed.values():
         documents.pop(document, None)
@@ -17527,15 +17528,15 @@ TYPES = {
 
 
 class Slices(NamedTuple):
-    """A value for each query."""
+    """The values of the queries."""
 
     # the distinct values, ascending; None, for queries without a slice, is the last
     values: list[Value]
-    code: NDArray[np.int64]  # the value of each query, as an index into these
+    code: NDArray[np.int64]  # the values of the queries, as indices into these
 
 
 def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
-    """Return the slices of queries, from a value for each, by position or by its id."""
+    """Return the slices of queries, from their values, by position or by id."""
     if isinstance(by, Mapping):
         by = in_order_of_ids("by", by, query_ids, "a value, None for no slice")
     slices = by if isinstance(by, Slices) else read_slices(by)
@@ -17547,7 +17548,7 @@ def slices_of(by: Any, query_ids: NDArray[Any] | None, queries: int) -> Slices:
 
 
 def read_slices(values: Any) -> Slices:
-    """Return the slices of a sequence of values, one for each query or row."""
+    """Return the slices of a sequence of values, one for a query or a row."""
     column = _column(values)
     distinct = pc.unique(column).to_pylist()
     ordered = sorted(value for value in distinct if value is not None)
@@ -17600,7 +17601,7 @@ def in_order_of_ids(
         problem = "has an id for each value, but the queries have none"
         hint = "give a sequence in the order of the queries"
         raise InputError(f"{mark(argument)} {problem}; {hint}")
-    check_ids(argument, by_id, nested=False)
+    check_query_ids(argument, by_id)
     ids = as_list(query_ids)
     lacking = [query for query in ids if query not in by_id]
     if not lacking:
@@ -22381,7 +22382,7 @@ def _check_mapping(argument: str, by_id: Any) -> None:
         holds = "text" if argument in ("queries", "corpus") else "ids of documents"
         kind = type(by_id).__name__
         raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
-    check_ids(argument, by_id, nested=False)
+    check_query_ids(argument, by_id)
 
 
 def _check_in_corpus(argument: str, by_query: Any, corpus: Mapping[Any, Any]) -> None:
