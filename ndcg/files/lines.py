@@ -14,13 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import VALUE, instead_of_relevance
+from ..inputs.fields import DECIMAL_COMMA, VALUE, instead_of_relevance
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
     BYTE_ORDER_MARK,
     CHUNK,
-    DECIMAL_COMMA,
     LINE,
     NO_TEXT,
     NOT_UTF_8,

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..inputs.columns import as_number, whole_or_float
-from ..inputs.fields import VALUE, Names
+from ..inputs.fields import DECIMAL_COMMA, VALUE, Names
 from ..inputs.ids import NO_ID, SURROGATE, id_kind
 from ..measure.labels import Labels, instead_of_text
-from .content import DECIMAL_COMMA, Limits, shown_cell
+from .content import Limits, shown_cell
 
 TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
 ROWS = pa.schema({"query": TYPE_OF_QUERY, "document": pa.string(), "value": pa.float64()})

@@ -53,7 +53,8 @@ SCORE: Groups = (
      "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
      "final_score"),
 )
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
+DISTANCES = ("distance", "dist", "loss")  # scores if `score_order` says which is best
+LOWEST_FIRST = ("rank", "position", *DISTANCES)  # scores if the lowest is best
 RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
@@ -81,6 +82,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+DIGITS = re.compile("[0-9]+")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
@@ -147,20 +150,18 @@ def is_lowest_first(name: Any) -> bool:
     return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
 
-def refuse_lowest_first(
-    name: Any, argument: str = "", noun: str = "column", otherwise: str = "another name"
-) -> None:
+def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> None:
     """Raise an error for scores whose name says that the lowest is best, such as "distance".
 
     Args:
-        name: the name of the scores.
+        name: the name of the scores, if nobody said which score is best.
         argument: the argument that has them.
         noun: what has this name.
-        otherwise: what to give if the highest is best, as a similarity.
     """
     if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
-        hint = f"give {mark('score_order', 'ascending')}, or {otherwise} if the highest is best"
+        highest = f"{mark('score_order', 'descending')} if the highest is best"
+        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
         raise InputError(problem, argument, hint=hint)
 
 
@@ -282,10 +283,11 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 def examples_of_names(names: "Names") -> str:
     """Return what advice says about the names of columns, of which it cannot know the third.
 
-    >>> examples_of_names(standard_names("run"))
-    'such as query_id, doc_id, and score, rank or distance'
+    >>> print(InputError(examples_of_names(standard_names("run"))))
+    such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
     """
-    values = {"run": ", and score, rank or distance", "qrels": " and relevance", "exclude": ""}
+    ranks = f"rank or distance with {mark('score_order', 'ascending')}"
+    values = {"run": f", and score, or {ranks}", "qrels": " and relevance", "exclude": ""}
     ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
     return f"such as {ids}{values[names.kind]}"
 
@@ -337,10 +339,13 @@ class Names(NamedTuple):
         if self.kind == "qrels":
             return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
         standard = LISTS_OF_VALUES["run"] if in_lists else SCORE
-        if not self.ascending:
-            return standard
-        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-        return ((*lowest, *standard[0]),)
+        if self.ascending:
+            lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
+            return ((*lowest, *standard[0]),)
+        if self.is_order_given:
+            # Milvus calls a similarity a distance.
+            return (*standard, ("distances",) if in_lists else DISTANCES)
+        return standard
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
         """Return the fields that could have a role: those that `fields` names, or standard ones."""
@@ -462,6 +467,7 @@ class UnknownFieldError(InputError):
         chosen: the fields of the roles that are clear.
         there: what has the fields.
         examples: all fields, with an example of each.
+        ways: what else to do than to name a field, a sentence each.
     """
 
     def __init__(
@@ -471,19 +477,19 @@ class UnknownFieldError(InputError):
         chosen: Mapping[str, Any],
         there: str,
         examples: Mapping[Any, Any],
+        ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
-        self.there, self.examples = there, dict(examples)
-        fields = f"{there} {listed_fields(examples)}"
-        self.fields = fields
-        write = fields_to_write(dict.fromkeys(roles, "..."))
-        self.problem = f"{self.unclear}; {fields}; {write}"
+        self.fields = f"{there} {listed_fields(examples)}"
+        self.ways: list[str] = []
+        self.add(*ways)
 
-    def adding(self, problem: str) -> "UnknownFieldError":
-        """Return the error with another sentence."""
-        problems = [*self.problems, problem]
-        return UnknownFieldError(problems, self.roles, self.chosen, self.there, self.examples)
+    def add(self, *ways: str) -> None:
+        """Add what else to do, and write the message."""
+        self.ways += ways
+        write = fields_to_write(dict.fromkeys(self.roles, "..."), self.ways)
+        self.problem = f"{self.unclear}; {self.fields}; {write}"
 
     @property
     def unclear(self) -> str:
@@ -514,11 +520,12 @@ def chosen_fields(
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
+        ways = _other_ways(unclear, names, fields)
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
-            problems.append(f"with {mark('fields', {'score': None})} the order counts")
-        raise UnknownFieldError(problems, roles, chosen, there, fields.examples)
+            ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        raise UnknownFieldError(problems, roles, chosen, there, fields.examples, ways)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
@@ -536,40 +543,24 @@ def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
 
 def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    if not documents:
+    if not documents or not NUMBER_IN_PATH.search(str(documents[0])):
         return
     path = documents[0]
-    kind = _without_numbers(path)
-    if kind is None:
-        return
-    alike = [other for other in fields.examples if _without_numbers(other) == kind]
-    if len(alike) < 2:
-        return
-    other = alike[0] if alike[0] != path else alike[1]
-    *outer, last = fields.keys.get(path, [path])
-    parts = last.split(".")
-    other_parts = fields.keys.get(other, [other])[-1].split(".")
-    hint = "give its documents as a list"
-    for place, (part, other_part) in enumerate(zip(parts, other_parts, strict=False)):
-        if part != other_part:
-            name = ".".join([*parts[:place], "{n}", *parts[place + 1 :]])
-            row = "row" + "".join(f"[{key!r}]" for key in outer)
-            hint = "give the list, "
-            hint += f"[{row}[name] for n in range(100) if (name := f'{name}') in {row}]"
-            break
-    problem = f"{shown(path)} is one document of a list that was flattened into fields"
-    raise InputError(f"{problem}; {hint}")
+    pattern = NUMBER_IN_PATH.sub("*", path)
+    for other in map(str, fields.examples):
+        if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
+            problem = f"{shown(path)} is one document of a list that was flattened into fields"
+            hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
+            raise InputError(f"{problem}; {hint}")
 
 
-def _without_numbers(path: Any) -> Any:
-    """Return a path with the same text in place of its numbers; None if it has none.
+def _without_numbers(field: Any) -> str:
+    """Return a name or a path without its numbers.
 
-    >>> _without_numbers("documents.10.id"), _without_numbers("documents.id")
-    ('documents.*.id', None)
+    >>> _without_numbers("documents.10.id"), _without_numbers("doc2")
+    ('documents.*.id', 'doc*')
     """
-    if not isinstance(path, str) or not NUMBER_IN_PATH.search(path):
-        return None
-    return NUMBER_IN_PATH.sub("*", path)
+    return DIGITS.sub("*", str(field))
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
@@ -593,28 +584,42 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
-    if "document" in lacking:
+    return problems
+
+
+def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what else to do than to name the fields of roles, a sentence each."""
+    ways = []
+    if "document" in unclear and not unclear["document"]:
         positions = [path for path, last in fields.last.items() if last == "index"]
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
-            problems.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        kinds = Counter(map(_without_numbers, fields.examples))
-        if any(count > 1 for kind, count in kinds.items() if kind is not None):
-            problems.append(
-                "fields that differ in a number alone are a flattened list; make it a list"
-            )
-    if "score" in lacking:
+            ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
+        (pattern, count), *_ = Counter(map(_without_numbers, fields.examples)).most_common(1)
+        if count > 1:
+            ways.append(f"if {shown(pattern)} are the documents of a query, make one list of them")
+    if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
-            problems.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
-            call = mark("score_order", "ascending")
-            problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
-            if says_lowest_first(fields.last[lowest[0]]):
-                problem += ", and a similarity needs another name, or {document: number}"
-            problems.append(problem)
-    return problems
+            order = f"with {mark('score_order', 'ascending')}"
+            first = "the lowest first"
+            if fields.last[lowest[0]] in DISTANCES:
+                order = f"with {mark('score_order', 'ascending', 'descending')}"
+                first = "the lowest or the highest first"
+            ways.append(f"{order} {shown(lowest[0])} is the score, {first}")
+    if names.value in unclear:
+        decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
+        if decimals:
+            call = 'pandas.read_csv(path, sep="...", decimal=",")'
+            ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
+    return ways
+
+
+def _has_decimal_comma(cell: Any) -> bool:
+    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def _nearest_path(name: str, fields: Fields) -> str:
@@ -635,11 +640,11 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     return [path for path in values if fields.last[path] not in LAST_RESORT]
 
 
-def fields_to_write(names: Mapping[str, Any]) -> str:
-    """Return what an error says to write for roles that are not clear."""
+def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
+    """Return what an error says to write for roles that are not clear, or to do in other ways."""
     preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
     if not names:
-        return preview
+        return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
@@ -648,7 +653,7 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
         words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
-    return f"{words}; {preview}"
+    return "; ".join([words, *ways, preview])
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
@@ -664,7 +669,7 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     alike = Counter(map(_without_numbers, examples))
     first: dict[Any, Any] = {}  # the first field of those that differ in a number alone
     for field in examples:
-        first.setdefault(_without_numbers(field) or field, field)
+        first.setdefault(_without_numbers(field), field)
     listed = []
     for kind, field in islice(first.items(), MOST_LISTED):
         words = f"{shown(field)} ({_example(examples[field])})"
@@ -707,7 +712,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
     words = []
+    ways: dict[str, None] = {}
     for argument, error in errors.items():
+        ways.update(dict.fromkeys(error.ways))
         for role in error.roles:
             is_of_both = role in roles and argument == "references" and not are_one
             roles[role] = ("...", "...") if is_of_both else "..."
@@ -719,7 +726,7 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
         words.append(errors[first].fields)
     if are_one:
         roles["document"] = ("...", "...")
-    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
+    write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))
 
 

@@ -494,7 +494,8 @@ def _join_columns(
     offsets = until + until_lacked
 
     def documents(index: int) -> list[Any]:
-        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        start, end = until[index], until[index + 1]
+        rows = np.arange(start, end) if isinstance(order, slice) else order[start:end]
         others = lacked[until_lacked[index] : until_lacked[index + 1]]
         return [*run.documents(rows), *qrels.documents(others)]
 

@@ -14,7 +14,7 @@ from .columns import Column, as_number
 from .fields import Names
 
 FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise by chance
+BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -152,7 +152,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         rows: the scores of each query.
     """
     try:
-        first = _first_if_counted(map(sorted, rows))
+        first = first_if_counted(map(sorted, rows))
     except (TypeError, ValueError):  # some are not numbers; another error says so
         return
     if first is not None:
@@ -161,7 +161,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
+def first_if_counted(rows: Iterable[list[Any]]) -> Any:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     first = None
     for scores in rows:
@@ -180,7 +180,8 @@ def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
 def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
     """Warn of scores that rise from each document of a query to the next, as distances do.
 
-    A few documents may be in this order by chance: n of a query in one of n! orders.
+    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
+    scores count from 0 or 1, in one of n**n cases.
     """
     by_chance = 1.0
     for row in rows:
@@ -188,7 +189,9 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
         if not _rise(scores):
             return
         if by_chance > BY_CHANCE:
-            by_chance /= math.factorial(min(len(scores), 10))
+            few = min(len(scores), 10)
+            is_counted = first_if_counted([scores]) is not None
+            by_chance /= few**few if is_counted else math.factorial(few)
     if by_chance > BY_CHANCE:
         return
     problem = "the scores of each query rise in the order of its documents"
@@ -264,7 +267,8 @@ def beside_ranks(
 ) -> str:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order.
+    The scores of a query are all equal, or rank its documents in another order, or several
+    documents have its first rank.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -277,7 +281,19 @@ def beside_ranks(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if _contradict(scores_of_query, ranks_of_query, ascending):
             return f"query {shown(query)}: {other_order(ascending)}"
+        if _share_first_rank(scores_of_query, ranks_of_query):
+            problem = "documents with different scores have its first rank"
+            hint = "if the run holds several systems, give one of them"
+            return f"query {shown(query)}: {problem}; {hint}"
     return ""
+
+
+def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether ranks tell an order, but the first one is that of several scores."""
+    if not tell_order(ranks) or not _are_numbers((*scores, *ranks)):
+        return False
+    first = min(ranks)
+    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
 
 
 def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:

@@ -217,6 +217,11 @@ class ObjectReader:
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
+            error = value_at(row, ("error",))
+            if error:
+                problem = f"it has an error in place of documents, {shown(error)}"
+                hint = "it counts as if nothing was retrieved"
+                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):
             return self.lists.read(query, list(documents), list(documents.values()))

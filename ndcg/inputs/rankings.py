@@ -1,6 +1,7 @@
 """The input of the kernel: relevances and scores, query after query, and the names of queries."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from itertools import compress, pairwise
 from typing import Any, NamedTuple
@@ -10,11 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark
+from ..measure.messages import InputError, mark, shown
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
 from .ids import PROBE, as_list, float_hint
+from .no_rankings import BY_CHANCE, first_if_counted
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
@@ -165,6 +167,38 @@ class Rankings(NamedTuple):
         hint = "if these are ranks, give each retrieved document, also if nobody judged it"
         return f"{place}: {problem}; {hint}"
 
+    def counted_scores(self) -> str:
+        """Return what a warning says about scores that are 0, 1, 2, ... in each query; or nothing.
+
+        So are ranks, and what argsort returns, of which the highest is not best; they may count
+        from 1, too. The first queries are looked at.
+        """
+        first = float(self.score[0]) if len(self.score) else -1.0
+        if first < 0 or not first.is_integer():  # as in most runs
+            return ""
+        rows: list[list[Any]] = []
+        rises: set[bool] = set()
+        orders, cases = 1, 1
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            places = slice(*self.offsets[query : query + 2].tolist())
+            scores = self.score[places][self._of_sides(places)[0]].tolist()
+            rows.append(sorted(scores))
+            if first_if_counted(rows) is None:
+                return ""
+            rises |= {before < after for before, after in pairwise(scores)}
+            few = min(len(scores), 10)
+            orders *= math.factorial(few)
+            cases *= few**few
+        if rises == {True}:
+            orders = 1
+        # Scores that fall say that the order counts; those by id that rise have another warning.
+        if orders / cases > BY_CHANCE or rises == {False} or (self.documents and rises == {True}):
+            return ""
+        problem = "the scores of each query count from 0 or 1, as ranks and indices of argsort do"
+        lowest = f"give {mark('score_order', 'ascending')} if the lowest is best"
+        highest = f"{mark('score_order', 'descending')} if the highest is"
+        return f"{problem}; {lowest}, {highest}; in place of indices give what was sorted"
+
     def mask_among_scores(self) -> str:
         """Return what a warning says about the lowest float32 among the first scores; or nothing.
 
@@ -198,6 +232,26 @@ class Rankings(NamedTuple):
         problem = "the ids of every query count from 0, as positions among its candidates do"
         hint = "if they are positions, look up the ids, ids[position]"
         return f"{problem}, and {others[0]} is judged too; {hint}"
+
+    def respelled_ids(self) -> str:
+        """Return what a warning says about a judged id that was retrieved in another spelling.
+
+        It differs in case, in spaces around it or in Unicode's form from an id that nobody judged.
+        The first queries are looked at. Empty if there is none.
+        """
+        if self.documents is None or self.place is None:
+            return ""
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = self.documents(query)
+            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
+            for document in compress(ids, judged & ~retrieved):
+                other = others.get(spelling(document))
+                if other is not None:
+                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
+                    hint = "spell ids in one way, with the same case, spaces and Unicode form"
+                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
+        return ""
 
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
@@ -319,6 +373,17 @@ class Rankings(NamedTuple):
         """Return how many documents of a query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    >>> spelling(" Cafe\u0301"), spelling(7)
+    ('caf\xe9', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    return unicodedata.normalize("NFC", document).strip().casefold()
 
 
 def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:

@@ -32,6 +32,7 @@ from .fields import (
     MOST_FIELDS,
     NAMES_OF_RANKS,
     Names,
+    UnknownFieldError,
     are_names_of_fields,
     check_fields,
     names_of_side,
@@ -64,7 +65,7 @@ from .sources import (
     settled,
 )
 from .sparse import dense_pieces, join_sparse
-from .together import together
+from .together import may_be_respelled, together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -295,6 +296,12 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
         except InputError as error:
             errors[argument] = error
     if errors:
+        qrels = sides.get("references")
+        for refusal in errors.values():
+            if isinstance(refusal, UnknownFieldError) and are_lists(qrels):
+                refusal.add(
+                    "the references have no ids; beside them give the scores in their order"
+                )
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
         raise one_error(errors, are_one)
@@ -380,12 +387,15 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
+    if not is_order_given:
+        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -404,6 +414,8 @@ def align(
     run = inputs.predictions
     if has_ids(run) and not rankings.unmatched and str(first_id(run)).isdigit():
         doubts.append(rankings.counted_ids())
+    if has_ids(run) and has_ids(inputs.references) and may_be_respelled(run, inputs.references):
+        doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:

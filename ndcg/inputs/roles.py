@@ -4,7 +4,7 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from .fields import (
     UnknownFieldError,
     chosen_fields,
     fields_without_role,
-    is_lowest_first,
     plain_name,
     refuse_lowest_first,
     without_model_scores,
@@ -122,7 +121,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         others = max(0, len(columns.last) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
-    if names.kind == "run" and not names.ascending:
+    if not names.is_order_given:
         refuse_lowest_first(chosen.get("score"))
     return chosen
 
@@ -149,21 +148,9 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
         others = len(leaves(fields).last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
-    _refuse_distances_of_hits(roles, fields, names)
+    if not names.is_order_given:
+        refuse_lowest_first(roles.fields.get("score"), noun="field")
     return roles
-
-
-def _refuse_distances_of_hits(roles: Roles, fields: FieldsByPath, names: Names) -> None:
-    """Raise an error for scores of hits under a name that says that the lowest is best."""
-    if names.kind != "run" or names.ascending or not is_lowest_first(roles.fields.get("score")):
-        return
-    parts = []
-    for role in ("document", "score"):
-        field = fields[roles.fields[role]]
-        keys = field.keys[len(field.list_path) :]  # from the hit on
-        parts.append("hit" + "".join(f"[{key!r}]" for key in keys))
-    pairs = f"pairs of id and score, such as ({', '.join(parts)}),"
-    refuse_lowest_first(roles.fields["score"], noun="field", otherwise=pairs)
 
 
 # Objects
@@ -185,7 +172,8 @@ def roles_of_objects(
             if "query" not in error.roles:
                 raise
             hint = "if they are the hits of a single query, wrap them in a list"
-            raise error.adding(hint) from None
+            error.add(hint)
+            raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
     candidates: Candidates = {}
@@ -202,20 +190,17 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
-        rows = _rows_without_names(fields)
-        if "document" in error.roles and rows:
-            error = error.adding(rows)
-        if "query" not in error.roles:
-            raise error from None
-        hint = f"{mark('fields', {'query': None})} matches queries by their order"
-        if names.takes_query_ids:
-            call = mark("query_ids", said="query_ids=[...]")
-            hint += f", and {call} names them"
-        raise error.adding(hint) from None
-    if fields[roles.fields["document"]].in_list:
-        _refuse_distances_of_hits(roles, fields, names)
-    elif names.kind == "run" and not names.ascending:
-        refuse_lowest_first(roles.fields.get("score"))
+        if "document" in error.roles:
+            error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
+        if "query" in error.roles:
+            way = f"{mark('fields', {'query': None})} matches queries by their order"
+            if names.takes_query_ids:
+                call = mark("query_ids", said="query_ids=[...]")
+                way += f", and {call} names them"
+            error.add(way)
+        raise
+    if not names.is_order_given:
+        refuse_lowest_first(roles.fields.get("score"), noun="field")
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -226,13 +211,43 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _rows_without_names(fields: FieldsByPath) -> str:
-    """Return what an error says about lists of rows in objects; empty if there are none."""
+def _lists_to_read_otherwise(
+    objects: Sequence[Any], fields: FieldsByPath, documents: Sequence[str], names: Names
+) -> Iterator[str]:
+    """Yield what an error says about lists that no name of a document alone makes readable."""
     for path, field in fields.items():
+        if documents or field.has_fields or not is_list(field.example):
+            continue
         if _are_rows(field.example) and not are_scored_pairs(field.example):
             call = "{query: [(row[...], row[...]) for row in rows]}"
-            return f"{shown(path)} has rows without names, of which make {call}"
-    return ""
+            yield f"{shown(path)} has rows without names, of which make {call}"
+            return
+        if field.lists:
+            call = "{query: [...]}"
+            yield f"{shown(path)} is in several lists; give the ids of a query in one, {call}"
+            return
+    for path in documents:
+        lists = [
+            _lists_of_ids(value, fields[path]) for value in values_at(objects, fields[path].keys)
+        ]
+        most = max(map(len, lists), default=0)
+        if most > 1 and path == documents[0]:
+            outer = shown(".".join(fields[path].list_path))
+            problem = f"{outer} are {most} lists in an object, read one after another"
+            yield f"{problem}; if one of them counts, give it alone, {{query: [...]}}"
+        if names.kind == "run" and any(map(_has_repeated_id, chain.from_iterable(lists))):
+            yield f"{shown(path)} is in a list twice, which needs {mark('duplicates', 'best')}"
+
+
+def _lists_of_ids(value: Any, field: Field) -> list[Sequence[Any]]:
+    """Return the lists of an object, with ids in them, that the path of a field leads through."""
+    lists = value if len(field.lists) > 1 else [value]
+    return [ids for ids in lists if is_list(ids) and ids] if is_list(lists) else []
+
+
+def _has_repeated_id(ids: Sequence[Any]) -> bool:
+    present = [document for document in ids if isinstance(document, (str, int))]
+    return len(set(present)) < len(present)
 
 
 def _are_rows(rows: Any) -> bool:

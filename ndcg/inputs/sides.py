@@ -85,7 +85,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
-    if names.kind == "run" and not names.ascending:
+    if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
@@ -143,7 +143,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
             return _of_responses(argument, side, names)
         except UnknownFieldError as error:
             if all(map(_are_queries_of_numbers, side.values())):
-                raise error.adding("if the keys are systems, give compare(systems=...)") from None
+                error.add("if the keys are systems, give compare(systems=...)")
             raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.

@@ -16,9 +16,11 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
+from .rankings import QUERIES_LOOKED_AT
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+FIRST_BYTES = 1 << 12  # of the ids of a table, whose spelling is looked at
 FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
@@ -115,6 +117,31 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
             raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
+
+
+def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
+    """Return whether the first ids hold spaces, letters of both cases, or more than ASCII.
+
+    Most do not, so that no two of them can be the same id in other spellings.
+    """
+    text = _first_text(run) + _first_text(qrels)
+    if " " in text or not text.isascii():
+        return True
+    return text != text.lower() and text != text.upper()
+
+
+def _first_text(side: ById | Columns) -> str:
+    """Return the ids of the first documents as one text; empty if they are no text."""
+    if isinstance(side, Columns):
+        if not pa.types.is_string(side.document.type) or not side.document.num_chunks:
+            return ""
+        text = side.document.chunk(0).buffers()[2]
+        return "" if text is None else text[:FIRST_BYTES].to_pybytes().decode(errors="replace")
+    documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
+    try:
+        return "".join(documents)
+    except TypeError:  # ids of another type
+        return ""
 
 
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:

@@ -95,7 +95,7 @@ def compute_spark(
         "document": document,
         "sample_weight": sample_weight,
     }
-    if parsed.score_order == "descending":
+    if parsed.given_order is None:
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
@@ -133,7 +133,7 @@ def compute_spark_tables(
     tables = {"predictions": predictions, "references": references}
     if exclude is not None:
         tables["exclude"] = exclude
-    return _results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
+    return _results(queries_of_tables(tables, fields, parsed.given_order, parsed.ties), parsed)
 
 
 def _results(frame: Any, options: Options) -> Any:

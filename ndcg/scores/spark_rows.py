@@ -72,7 +72,9 @@ def queries_of_frame(
     return _lists_by_query(chosen)
 
 
-def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
+def queries_of_tables(
+    tables: Mapping[str, Any], fields: Any, score_order: str | None, ties: str
+) -> Any:
     """Return a row for every query of two tables, predictions and references, perhaps with exclude.
 
     Columns are chosen by the names that tables in memory may have, or that `fields` gives. In an
@@ -133,7 +135,7 @@ class _Side(NamedTuple):
     names: Names
 
     @classmethod
-    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
+    def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):

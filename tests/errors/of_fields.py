@@ -81,6 +81,21 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "hits": [{"id": "a", "meta": {"distance": 0.9}}]}],
         fields={"score": "distance"},
     ),
+    "documents in two lists, one of them twice": run(
+        [
+            {
+                "query_id": "q",
+                "spans": [
+                    {"hits": [{"chunk_id": "a:1", "doc_id": "a", "score": 0.9}]},
+                    {"hits": [{"chunk_id": f"b:{n}", "doc_id": "b", "score": n} for n in (1, 2)]},
+                ],
+            }
+        ]
+    ),
+    "a document in each of several columns": run(
+        pd.DataFrame({"query": ["q"], "doc1": ["a"], "doc2": ["b"]})
+    ),
+    "a number with a comma": run([{"query_id": "q", "doc_id": "a", "Wert": "0,91"}]),
     "None in a list of ids": run(
         [{"query_id": "q", "retrieved_ids": ["a", None]}], "query 'q', position 1"
     ),

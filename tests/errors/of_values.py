@@ -697,6 +697,33 @@ WARNINGS: dict[str, Row] = {
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
+    "scores that count": warned(
+        compute, "predictions", predictions=[[1, 3, 2, 0]] * 4, references=[[1, 0, 0, 0]] * 4
+    ),
+    "an id in another spelling": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": {"D1": 0.9, "D2": 0.5}},
+        references={"q": {"D1": 1, "d2 ": 1}},
+    ).when_scored(),
+    "an error in place of hits": warned(
+        compute,
+        "predictions",
+        "query 'r'",
+        predictions={"q": {"hits": [{"id": "a", "score": 0.9}]}, "r": {"error": "timed out"}},
+        references={"q": {"a": 1}, "r": {"a": 1}},
+    ).when_scored(),
+    "ranks of two systems": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions=[
+            {"query_id": "q", "doc_id": document, "rank": rank, "score": score}
+            for document, rank, score in (("a", 1, 9), ("b", 2, 8), ("c", 1, 0.9), ("d", 2, 0.8))
+        ],
+        references={"q": {"a": 1}},
+    ).when_scored(),
     "scores that rise": warned(
         compute,
         "predictions",

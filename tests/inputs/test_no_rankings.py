@@ -455,6 +455,42 @@ def test_empty_mappings_are_queries_without_documents() -> None:
 RERANKED = {"q1": [2, 0, 1], "q2": [1, 0]}  # as a reranker returns them
 
 
+def test_scores_that_count_get_a_warning_unless_they_fall_or_the_call_says_which_is_best() -> None:
+    scores = np.argsort(
+        -np.array([[0.1, 0.9, 0.4, 0.2], [0.8, 0.1, 0.3, 0.2], [0.5, 0.6, 0.1, 0.9]])
+    )
+    labels = [[0, 1, 0, 2], [1, 0, 0, 0], [0, 0, 1, 0]]
+    for predictions in (scores, (scores + 1.0).tolist()):
+        with warning("predictions"):
+            compute(predictions=predictions, references=labels)
+        compute(predictions=predictions, references=labels, score_order="descending")
+    compute(predictions=scores[:2], references=labels[:2])  # by chance
+    compute(predictions=[[4, 3, 2, 1]] * 3, references=labels)  # the order counts
+    compute(predictions=[*scores[:2], scores[2] % 3], references=labels)
+
+
+@pytest.mark.parametrize("source", [dict, records, pl.DataFrame])
+def test_a_judged_id_in_another_spelling_gets_a_warning(source: Any) -> None:
+    run: Run = {"q1": {"D1": 0.9, "Cafe\u0301 2": 0.5}, "q2": {"D3": 0.4}}
+    predictions = source(run) if source is not pl.DataFrame else source(records(run))
+    for document in ("d1", "D1 ", "Caf\u00e9 2"):
+        with warning("predictions", "query 'q1'"):
+            compute(predictions=predictions, references={"q1": {document: 1}, "q2": {"D3": 1}})
+    for documents in (["D1", "d1"], ["d9"]):  # one of them is judged as it is; another document
+        qrels = {"q1": dict.fromkeys(documents, 1), "q2": {"D3": 1}}
+        compute(predictions=predictions, references=qrels)
+
+
+def test_a_similarity_that_is_called_a_distance_is_read_if_the_call_says_so() -> None:
+    hits = {"q1": [{"id": "d2", "distance": 0.9}, {"id": "d1", "distance": 0.8}]}
+    qrels = {"q1": {"d1": 1}}
+    second = pytest.approx(1 / math.log2(3))
+    assert compute(predictions=hits, references=qrels, score_order="descending")["nDCG"] == second
+    beside = {"q1": [{**hit, "score": -hit["distance"]} for hit in hits["q1"]]}
+    with warning("predictions", "query 'q1'"):
+        assert compute(predictions=beside, references=qrels)["nDCG"] == 1.0
+
+
 def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
     run, qrels = RERANKED, {"q1": {2: 1, 70: 1}, "q2": {1: 1}}
     texts = {query: list(map(str, row)) for query, row in run.items()}

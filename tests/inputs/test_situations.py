@@ -683,6 +683,7 @@ SITUATIONS = [
         "ranks of two systems with other documents in one table",
         run_table({"doc_id": ["a", "c", "b"], "rank": [1, 1, 2], "score": [0.9, 0.3, 0.4]}),
         SECOND,
+        warning="several systems",
     ),
     Situation(
         "ranks in the order of the scores",
@@ -724,7 +725,7 @@ SITUATIONS = [
             "references": RELEVANT,
         },
         SECOND,
-        ("score, rank or distance",),
+        ("score, or rank or distance",),
         {
             "predictions": table({"doc_id": ["a", "b"], "distance": [0.1, 0.4]}),
             "score_order": "ascending",
