@@ -325,9 +325,11 @@ def test_scores_that_rise_get_one_warning(tmp_path: Path, source: str, first: fl
         compute(**inputs, score_order=order)
 
 
-@pytest.mark.parametrize("lengths", [[7], [2] * 10, [3] * 4])
-def test_scores_that_hardly_rise_by_chance_get_a_warning(lengths: list[int]) -> None:
-    run = rising(lengths)
+@pytest.mark.parametrize(
+    ("lengths", "first"), [([7], 0.25), ([2] * 10, 0.25), ([3] * 4, 0.25), ([3, 3, 2], 1)]
+)
+def test_scores_that_hardly_rise_by_chance_get_a_warning(lengths: list[int], first: float) -> None:
+    run = rising(lengths, first)
     with warning("predictions"):
         compute(predictions=run, references={query: {"d0": 1} for query in run})
 
@@ -370,9 +372,10 @@ def test_scores_beside_ranks_in_the_same_order_get_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        rising([6]),  # one order of 720
-        rising([2] * 9),
-        rising([3, 3, 3, *[1] * 9]),
+        rising([6], 0.25),  # one order of 720
+        rising([2] * 9, 0.25),
+        rising([3, 3, 3, *[1] * 9], 0.25),
+        rising([3, 3]),  # one case of 729
         {**rising([6, 6]), "q1": {"d0": 2, "d1": 1}},
         {**rising([6, 6]), "q1": {"d0": 2, "d1": 2}},
         {"q0": dict(reversed(rising([12])["q0"].items()))},
