@@ -205,7 +205,6 @@ class Fields(NamedTuple):
 
     examples: Mapping[Any, Any]  # an example of what each holds
     last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
-    keys: Mapping[Any, Sequence[str]] = {}  # the names that lead to those within other objects
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -253,20 +252,22 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
     """Return the names of a role in the run and in the references."""
     must_be = "must be the name of a field"
-    pair: Sequence[Any] = (name,)
+    pair: Sequence[Any] = (name, name)
     if role in ("query", "document"):
         must_be += ", a pair of names (in the run, in the qrels)"
-        if isinstance(name, (list, tuple)) and len(name) == 2:
+        if isinstance(name, (list, tuple)):
             pair = name
-    problem = ""
-    if role == "document" and any(part is None for part in pair):
+    place = f"{mark('fields', after=': ')}{mark(role)}"
+    if len(pair) != 2 or not all(map(_is_name_or_none, pair)):
+        raise InputError(f"{place} {must_be} or None; got {shown(name)}")
+    if role == "document" and None in pair:
         problem = "must be the name of a field, since each document has an id; got None"
-    for part in pair:
-        if part is not None and (not isinstance(part, str) or part == ""):
-            problem = f"{must_be} or None; got {shown(name)}"
-    if problem:
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    return pair[0], pair[-1]
+        raise InputError(f"{place} {problem}")
+    return pair[0], pair[1]
+
+
+def _is_name_or_none(name: Any) -> bool:
+    return name is None or (isinstance(name, str) and name != "")
 
 
 def with_names_of_columns(fields: Any, **arguments: Any) -> Any:

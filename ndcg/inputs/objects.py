@@ -218,13 +218,11 @@ def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
     examples: dict[str, Any] = {}
     last: dict[str, str] = {}
-    keys: dict[str, Keys] = {}
     for path in paths:
         field = fields[path]
         examples[path] = field.example
         last[path] = plain_name(field.keys[-1])
-        keys[path] = field.keys
-    return Fields(examples, last, keys)
+    return Fields(examples, last)
 
 
 def _is_empty(value: Any) -> bool:

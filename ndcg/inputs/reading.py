@@ -140,22 +140,28 @@ def plain_kind(side: Any) -> str:
     Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
     first query tells.
     """
-    if type(side) is np.ndarray:
-        return "numbers" if side.dtype.kind in "biuf" else ""
-    if type(side) is list:
-        first = side[0] if side else None
-        if type(first) is list and first and type(first[0]) in (int, float):
-            return "numbers"
-        return ""
-    if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return ""
+    if type(side) is np.ndarray and side.dtype.kind in "biuf":
+        return "numbers"
+    if type(side) is list and side and _is_list_of_numbers(side[0]):
+        return "numbers"
+    if type(side) is dict and _has_rankings(side):
+        return "mappings"
+    return ""
+
+
+def _is_list_of_numbers(row: Any) -> bool:
+    return type(row) is list and len(row) > 0 and type(row[0]) in (int, float)
+
+
+def _has_rankings(side: Mapping[Any, Any]) -> bool:
+    """Return whether the values of a mapping are mappings of documents to numbers."""
+    if set(map(type, side.values())) != {dict}:
+        return False
     first = next(iter(side.values()))
-    types = set(map(type, first.values()))
-    if not types <= {int, float, NoneType} or types <= {NoneType}:
-        return ""
-    if _may_be_fields(side) or _may_be_fields(first):
-        return ""
-    return "mappings"
+    types = set(map(type, first.values())) - {NoneType}
+    if not types or not types <= {int, float}:
+        return False
+    return not _may_be_fields(side) and not _may_be_fields(first)
 
 
 def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
@@ -324,24 +330,29 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     One list of documents without relevances, which also scores 1.0, is a warning. A row of the
     table must have a score or a relevance.
     """
-    if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
+    document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
+    if document is None or qrels_document is None:
         return
-    relevance = qrels.fields.get("relevance")
-    if relevance is not None and relevance == run.fields.get("score"):
-        problem = "are the same column of the same table"
-        both = f"{mark(argument)} and {mark('references')}"
-        raise InputError(f"{both} {problem}; name a score and a relevance")
-    document = run.fields["document"]
-    if relevance is None and document == qrels.fields["document"]:
+    score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
+    if relevance is None and document == qrels_document:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
+    elif relevance is not None and relevance == score:
+        problem = "are the same column of the same table"
+        both = f"{mark(argument)} and {mark('references')}"
+        raise InputError(f"{both} {problem}; name a score and a relevance")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
             raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _field_of(side: Any, role: str) -> Any:
+    """Return the field from which a role was read; None for sides without fields."""
+    return side.fields.get(role) if has_ids(side) else None
 
 
 # Both sides together

@@ -71,15 +71,17 @@ class Roles(NamedTuple):
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0:
-        return False
-    if not is_list(row[0]) or len(row[0]) != 2:
+    if not is_list(row) or len(row) == 0 or not _is_pair(row[0]):
         return False
     first, value = row[0]
     if isinstance(value, str) and number_of_text(value) is not None:
         # Ids that are digits, as in the lists of Chroma, would be read as values.
         return False
     return is_object(first) or bool(id_kind(type(first)))
+
+
+def _is_pair(value: Any) -> bool:
+    return is_list(value) and len(value) == 2
 
 
 def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -89,7 +91,7 @@ def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         InputError: one is no pair.
     """
     for position, pair in enumerate(row):
-        if not is_list(pair) or len(pair) != 2:
+        if not _is_pair(pair):
             hint = "give pairs of an id and a value, or a table with a row for each document"
             raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
     return [first for first, _ in row], [value for _, value in row]
@@ -481,15 +483,12 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     if not is_list(ids) and not isinstance(ids, Set):
         return False
     if isinstance(values, Mapping):
-        return len(values) > 0 and {*ids} <= values.keys()
+        return {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    for value in values:
-        if is_list(value) or is_object(value):
-            return False
-    if names.kind == "qrels":  # where text may be a judge's word
-        return True
-    if not _holds_text(values):
-        return True
-    # Text beside what was retrieved is content, unless it is the same ids in another order.
-    return {*values} == {*ids}
+    if any(map(is_list, values)) or any(map(is_object, values)):
+        return False
+    if names.kind == "run" and _holds_text(values):
+        # Text beside what was retrieved is content, unless it is the same ids in another order.
+        return {*values} == {*ids}
+    return True  # text of references may be a judge's word

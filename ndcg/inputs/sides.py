@@ -161,8 +161,8 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """
     if len(side) > MOST_FIELDS:
         return False
-    for path in filter(None, (names.name("query"), names.name("document"))):
-        if any(path == key or path.startswith(f"{key}.") for key in side):
+    for path in (names.name("query"), names.name("document")):
+        if path is not None and any(f"{path}.".startswith(f"{key}.") for key in side):
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
@@ -390,12 +390,16 @@ def _rows(side: Any) -> Sequence[Any] | None:
         return side
     if isinstance(side, ARROW) and _has_ids(side.type):
         return list(side.to_pylist())
-    if not isinstance(side, np.ndarray) or side.ndim == 0:
-        return None
-    is_flat_text = side.dtype.kind in "UT" and side.ndim == 1
-    if side.dtype.kind not in TEXTS_AND_OBJECTS or is_flat_text:
-        return None
-    return list(side.tolist())
+    if isinstance(side, np.ndarray) and _may_hold_ids(side):
+        return list(side.tolist())
+    return None
+
+
+def _may_hold_ids(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array has rows of text or of objects."""
+    if array.ndim == 0 or array.dtype.kind not in TEXTS_AND_OBJECTS:
+        return False
+    return array.ndim > 1 or array.dtype.kind not in "UT"
 
 
 def _has_ids(column: pa.DataType) -> bool:

@@ -383,13 +383,14 @@ def _masked_rows(values: Any) -> list[Any] | None:
 
 def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
+    names = None
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        return [field.name for field in values.type]
-    if isinstance(values, np.ndarray):
-        return list(values.dtype.names or ())
-    if hasattr(values, "with_format"):  # a Dataset, which may not know the names
-        return list(values.column_names or ())
-    return []
+        names = [field.name for field in values.type]
+    elif isinstance(values, np.ndarray):
+        names = values.dtype.names
+    elif hasattr(values, "with_format"):  # a Dataset
+        names = values.column_names
+    return list(names or ())  # which a Dataset may not know
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
