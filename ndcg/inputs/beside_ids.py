@@ -7,7 +7,7 @@
 | lists of scores | documents 0, 1, 2, … | scores of these documents |
 | a sparse matrix | documents 0, 1, 2, … | values of these documents |
 | lists of integers | references in a sparse matrix | numbers of its columns, best first |
-| a score for each row | references in a file of LETOR | scores of its rows |
+| a score per row | references in a file of LETOR | scores of its rows |
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from .hashes import Columns
 from .sides import read_side, without_filling
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
-Rows = Sequence[Any]  # a list for each query
+Rows = Sequence[Any]  # a list per query
 
 
 def with_ids_on_both(inputs: Any, names: Names) -> Any:
@@ -46,20 +46,26 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels):
-        if _are_columns(run, qrels):
-            run = _ranked(_lists(run), names)
-        if has_ids(run):
-            _refuse_other_columns("predictions", run, qrels.shape[1])
-            qrels = _by_column(qrels)
-    elif has_ids(run) and _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run)
+    if is_sparse(qrels) and _are_columns(run, qrels):
+        run = _ranked(_lists(run), names)
+    if has_ids(run):
+        qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
         run, qrels = _beside_judged_ids(_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
+
+
+def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
+    """Return the references beside a run with ids: a sparse matrix by its columns."""
+    if is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        return _by_column(qrels)
+    if _are_lists_without_ids(qrels):
+        raise _lists_beside_ids(run)
+    return qrels
 
 
 def _are_lists_without_ids(side: Any) -> bool:
@@ -80,7 +86,7 @@ def _are_integers(rows: Rows) -> bool:
 
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    """Return the values of queries by the ids in the same places; the id -1 is no document."""
     rows, lists = _lists(values), _lists(ids)
     if len(rows) != len(lists):
         problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
@@ -113,7 +119,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
 def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
     """Return predictions that are lists of numbers, and references that have ids.
 
-    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
     if _are_integers(rows):
         return _ranked(rows, names), qrels  # as rankers return ids without scores
@@ -147,7 +153,7 @@ def _has_integer_ids(side: ById | Columns) -> bool:
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
-    """Return a label for each column of the scores, from the numbers of relevant columns."""
+    """Return a label per column of the scores, from the numbers of relevant columns."""
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
@@ -197,7 +203,7 @@ def _are_columns(run: Any, sparse: Any) -> bool:
 
 
 def _by_column(sparse: Any) -> ById:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    """Return what queries store in a sparse matrix, by the numbers of the columns."""
     columns, values = sparse.indices.tolist(), sparse.data.tolist()
     queries = {}
     for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):

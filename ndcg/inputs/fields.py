@@ -1,9 +1,9 @@
-"""The names of fields: the standard ones, and those that `fields=` gives.
+"""The names of fields: the standard ones, and what `fields=` names.
 
 The column of a table and the field of an object are chosen in the same way: by the name that
 `fields` gives, else by a standard name, in any spelling of case, underscores, hyphens and spaces.
-If no field, or more than one, could have a role, one error lists all fields, with an example of
-each, and the `fields=` to write. Nothing is guessed.
+If no field, or more than one, could have a role, one error lists all fields with examples, and the
+`fields=` to write. Nothing is guessed.
 """
 
 import re
@@ -67,6 +67,9 @@ LISTS_OF_VALUES: Mapping[str, Groups] = {
                "relevance_scores"),),
 }
 LOWEST_FIRST_LISTS = ("ranks", "distances")
+# The names of scores, of what is a score in ascending order, and if `score_order` is given at all.
+SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
+SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
 # fmt: on
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
@@ -203,8 +206,8 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
 class Fields(NamedTuple):
     """The fields of a side, by their names or paths."""
 
-    examples: Mapping[Any, Any]  # an example of what each holds
-    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
+    examples: Mapping[Any, Any]  # an example of a value by field
+    last: Mapping[Any, str]  # the last name on its path, in the spelling of names
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -299,7 +302,7 @@ class Names(NamedTuple):
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
-    has_query_ids: bool = False  # whether `query_ids` has those of objects without them
+    has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
     is_order_given: bool = False  # whether `score_order` says which score is best
@@ -314,7 +317,7 @@ class Names(NamedTuple):
 
     @property
     def given_names(self) -> list[str]:
-        """The names that `fields` gives, one for each role that has one."""
+        """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
     @property
@@ -339,17 +342,15 @@ class Names(NamedTuple):
         """Return the standard names of the values of documents, or of lists of them."""
         if self.kind == "qrels":
             return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
-        standard = LISTS_OF_VALUES["run"] if in_lists else SCORE
+        scores, lowest_first, distances = SCORES_IN_LISTS if in_lists else SCORES
         if self.ascending:
-            lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-            return ((*lowest, *standard[0]),)
+            return ((*lowest_first, *scores),)
         if self.is_order_given:
-            # Milvus calls a similarity a distance.
-            return (*standard, ("distances",) if in_lists else DISTANCES)
-        return standard
+            return (scores, distances)  # Milvus calls a similarity a distance
+        return (scores,)
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: those that `fields` names, or standard ones."""
+        """Return the fields that could have a role: what `fields` names, or standard ones."""
         if role in self.given:
             name, is_shared = self.given[role]
             if name is None:
@@ -392,7 +393,7 @@ def _called(name: str, fields: Fields) -> list[Any]:
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
+    """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
     users = set(map(plain_name, USERS))
     if not all(fields.last[path] in users for path in present):
         return []
@@ -421,18 +422,16 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels" and labels is not None:
+    if kind == "qrels":
         names = names._replace(labels=labels)
-    if kind == "run" and keep is not None:
+    if kind == "run":
         names = names._replace(keep=keep)
-    if fields is None:
-        return names
     given = {}
-    for role, pair in check_fields(fields).items():
-        if role in VALUE.values() and role != VALUE.get(kind):
+    for role, (in_run, in_qrels) in check_fields(fields).items():
+        if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
-        is_shared = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], is_shared)
+        is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
 
@@ -446,7 +445,7 @@ _NAMES_OF_ROLES = [
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
-    """Return whether names are those of fields, not of queries or documents: two roles have one.
+    """Return whether names are of fields, not of queries or documents: two roles have one.
 
     >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
     (True, False)
@@ -463,12 +462,12 @@ class UnknownFieldError(InputError):
     """No field, or more than one, could have a role.
 
     Args:
-        problems: what is not clear, a sentence each.
+        problems: what is not clear, in sentences.
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
-        examples: all fields, with an example of each.
-        ways: what else to do than to name a field, a sentence each.
+        examples: a value of every field.
+        ways: what else to do than to name a field, in sentences.
     """
 
     def __init__(
@@ -565,7 +564,7 @@ def _without_numbers(field: Any) -> str:
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what is not clear, a sentence each."""
+    """Return what is not clear, in sentences."""
     problems = []
     lacking = []
     for role, possible in unclear.items():
@@ -589,7 +588,7 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 
 
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what else to do than to name the fields of roles, a sentence each."""
+    """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
     if "document" in unclear and not unclear["document"]:
         positions = [path for path, last in fields.last.items() if last == "index"]
@@ -658,7 +657,7 @@ def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with an example of each, as messages show them; those of a number once.
+    """Return fields with examples, as messages show them; fields that differ in a number once.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
@@ -668,7 +667,7 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     alike = Counter(map(_without_numbers, examples))
-    first: dict[Any, Any] = {}  # the first field of those that differ in a number alone
+    first: dict[Any, Any] = {}  # the first of the fields that differ in a number alone
     for field in examples:
         first.setdefault(_without_numbers(field), field)
     listed = []
@@ -690,7 +689,7 @@ def _example(value: Any) -> str:
 
 
 def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
-    """Return one error for those of several sides, by argument.
+    """Return one error for the errors of several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
     """
@@ -699,9 +698,9 @@ def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputE
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
-        return _unknown_on_sides(unknown, are_one)
     first, *others = errors.values()
+    if len(unknown) == len(errors) and (others or are_one):
+        return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
         return first
     return InputError("; ".join(map(marked, (first, others[0]))))

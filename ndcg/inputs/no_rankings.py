@@ -29,7 +29,7 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
 
 
 def warn_of_one_document(score: Column) -> None:
-    """Warn of queries of one document each, which may be the documents of one query."""
+    """Warn of queries of one document, which may be the documents of one query."""
     lengths = np.diff(score.offsets)
     if len(lengths) < 2 or not (lengths == 1).all():
         return
@@ -138,7 +138,7 @@ def _check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> 
 
 
 def _are_distinct(rows: NDArray[Any]) -> bool:
-    """Return whether rows are whole numbers, another row each."""
+    """Return whether rows are whole numbers, and all differ."""
     are_whole = (rows == np.trunc(rows)).all()
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
@@ -149,7 +149,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
     Args:
         argument: the argument that holds the scores.
         name: the name of the column or the field of scores.
-        rows: the scores of each query.
+        rows: the scores by query.
     """
     try:
         first = first_if_counted(map(sorted, rows))
@@ -178,7 +178,7 @@ def first_if_counted(rows: Iterable[list[Any]]) -> Any:
 
 
 def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from each document of a query to the next, as distances do.
+    """Warn of scores that rise from document to document in all queries, as distances do.
 
     A few documents may be in this order by chance: n of a query in one of n! orders, and if the
     scores count from 0 or 1, in one of n**n cases.
@@ -258,7 +258,7 @@ def other_order(ascending: bool) -> str:
 
 
 def tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have the same number in each row."""
+    """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
@@ -298,7 +298,7 @@ def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
 
 def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # such as those of several systems
+    if len(set(ranks)) < len(ranks):  # as in several systems
         return False
     if not _are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
         return False

@@ -120,9 +120,9 @@ class ObjectReader:
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
-        fields: the path of each role.
+        fields: the paths by role.
         paths: the keys of the fields that are read, by their paths.
-        are_rows: whether each object is a row with one document.
+        are_rows: whether objects are rows with one document.
         ranks: the keys of the ranks beside the documents; None if there are none.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
@@ -189,7 +189,7 @@ class ObjectReader:
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield each query with its documents; a query without an id has its number from 0."""
+        """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
         have_ids = ids is not None and not self.wrapper
         if not have_ids and self.roles.query is not None:
@@ -240,12 +240,12 @@ class ObjectReader:
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 
     def _list_at(self, row: Any, keys: Keys) -> Any:
-        """Return what an object has for each of its documents."""
+        """Return what an object has beside its documents, one after the other."""
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
-        """Return the values of the documents of a query, one for each id."""
+        """Return the values of the documents of a query, one per id."""
         if self.roles.value is None:
             return None
         values = self._list_at(row, self.roles.value)

@@ -1,7 +1,7 @@
 """Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
 
 A path such as ``output.hits.id`` leads through objects, and through lists of objects: it leads to
-a list then, of the field of each object. Keys may contain dots themselves.
+a list then, of the field of all objects. Keys may contain dots themselves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -38,7 +38,7 @@ class Field(NamedTuple):
     keys: Keys  # the names that lead to it from an object
     lists: tuple[int, ...]  # after how many of these keys there is a list of objects
     example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
+    has_fields: bool  # whether it leads to objects, whose fields have longer paths
 
     @property
     def in_list(self) -> bool:
@@ -163,7 +163,7 @@ def _with_lists(value: Any, depth: int) -> Any:
 
 
 def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
-    """Return the fields of objects by their paths, which begin with those of `start`.
+    """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
     >>> {path: field.lists for path, field in fields.items()}
@@ -173,7 +173,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         InputError: one is no object.
     """
     fields: dict[str, Field] = {}
-    # Objects of one shape have the same paths, so that one of each is looked at.
+    # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
@@ -191,13 +191,13 @@ def _tells_more(field: Field, known: Field) -> bool:
 
 
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or those at some paths."""
+    """Return the fields that hold no fields themselves, all or only at some paths."""
     chosen = fields if paths is None else paths
     return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
-    """Return the fields that an error lists: those without fields, and mappings to numbers."""
+    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
     listed = []
     for path, field in fields.items():
@@ -208,7 +208,7 @@ def to_list(fields: Mapping[str, Field]) -> Fields:
 
 
 def _is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
+    """Return whether a field outside lists is a mapping to numbers, such as documents' scores."""
     if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
         return False
     return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
@@ -297,7 +297,7 @@ def _first(values: Sequence[Any]) -> Any:
 def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and those of the objects within."""
+    """Yield the fields of an object at some keys, and of the objects within."""
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         if not isinstance(name, str):
@@ -344,7 +344,7 @@ def value_at(value: Any, keys: Keys) -> Any:
 
 
 def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
+    """Return the field at some keys of all objects."""
     if len(keys) == 1:
         with suppress(TypeError):  # not all are dicts
             return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop

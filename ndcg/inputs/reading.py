@@ -1,6 +1,6 @@
 """Read rankings in any format as aligned arrays of relevance and score.
 
-The way in: each side becomes numbers by position, `ById` or `Columns` (`sides`); what only both
+The way in: a side becomes numbers by position, `ById` or `Columns` (`sides`); what only both
 tell is settled (`together`); both are joined, by position or by ids (`joins`), into `Rankings`: the
 values of all queries, one query after the other, and what was judged and retrieved.
 """
@@ -80,11 +80,11 @@ class Inputs(NamedTuple):
     references: Any  # the relevances
     query_ids: Any = None  # the query ids of flat rows, or of lists
     document_ids: Any = None  # the document ids of flat rows
-    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids per query, the
     # ``Pairs`` of a DataFrame, or the ``Columns`` of a file
     exclude: Any = None
-    sample_weight: Any = None  # the weight of each query
-    by: Any = None  # the slice of each query
+    sample_weight: Any = None  # the weights of queries
+    by: Any = None  # the slices of queries
     fields: Any = None  # names of fields and columns, as `check_fields` describes them
 
     @property
@@ -94,7 +94,7 @@ class Inputs(NamedTuple):
 
     @property
     def names(self) -> Any:
-        """The names of fields, also those that `query_ids` and `document_ids` give."""
+        """The names of fields, also from `query_ids` and `document_ids`."""
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
@@ -140,20 +140,24 @@ def plain_kind(side: Any) -> str:
     Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
     first query tells.
     """
-    if type(side) is np.ndarray and side.dtype.kind in "biuf":
+    if _are_numbers(side):
         return "numbers"
-    if type(side) is list and side and _is_list_of_numbers(side[0]):
-        return "numbers"
-    if type(side) is dict and _has_rankings(side):
+    if type(side) is dict and _are_rankings(side):
         return "mappings"
     return ""
 
 
-def _is_list_of_numbers(row: Any) -> bool:
+def _are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or a list of lists with a number first."""
+    if type(side) is np.ndarray:
+        return side.dtype.kind in "biuf"
+    if type(side) is not list or len(side) == 0:
+        return False
+    row = side[0]
     return type(row) is list and len(row) > 0 and type(row[0]) in (int, float)
 
 
-def _has_rankings(side: Mapping[Any, Any]) -> bool:
+def _are_rankings(side: Mapping[Any, Any]) -> bool:
     """Return whether the values of a mapping are mappings of documents to numbers."""
     if set(map(type, side.values())) != {dict}:
         return False
@@ -176,7 +180,7 @@ def settled_systems(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
-    """Return the inputs of each system, settled; its predictions are by the name of the argument.
+    """Return the inputs of all systems, settled; its predictions are by the name of the argument.
 
     All but the predictions are shared, and read once.
     """
@@ -256,7 +260,7 @@ def _is_held_against_ranks(run: Any, names: Names) -> bool:
 
 
 def _rise_first(run: Any, query_ids: Any) -> bool:
-    """Return whether the scores of rows rise in the first ones, as those of few runs do."""
+    """Return whether the scores of the first rows rise, as in few runs."""
     if isinstance(run, Columns):
         queries, scores = run.query[:ROWS_LOOKED_AT], run.value
     elif query_ids is None or are_lists(run):
@@ -292,7 +296,7 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return each side, read; one error says what is wrong with all of them."""
+    """Return all sides, read; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
@@ -369,7 +373,7 @@ def read(
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes.
 
-    Documents with the reference `ignore_index`, in the type of each reference, are padding, and
+    Documents with the reference `ignore_index`, in the type of the reference, are padding, and
     not part of the ranking. With `by_docid`, documents with equal scores are put in ascending
     order of their ids, compared as strings: a ranking with the last of them first then equals
     trec_eval's. Documents by position have no ids and keep their order. In ascending order of
@@ -564,7 +568,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
 
 
 def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the number of documents of each query of lists or chunked columns; else nothing."""
+    """Return the numbers of documents in lists or chunked columns; else nothing."""
     sides = (predictions, references)
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0)

@@ -43,7 +43,7 @@ class Roles(NamedTuple):
     query: Keys | None
     document: Keys
     value: Keys | None
-    fields: dict[str, str]  # the path of each role
+    fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
 
     @classmethod
@@ -129,7 +129,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
 
 
 def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    """Return the columns that could hold the documents: an id per row, or a list of them."""
     for level in range(2):
         singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
         lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
@@ -163,7 +163,7 @@ def roles_of_objects(
 ) -> Roles:
     """Return where objects, which are rows or queries, have the query, documents and values.
 
-    The objects may have their queries already, such as those in a mapping by query.
+    The objects may have their queries already, as in a mapping by query.
     """
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
@@ -351,7 +351,7 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     """Return fields of other lists that could be the documents of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
-    under names of its own, and the references under standard ones.
+    under other names, and the references under standard ones.
     """
     chosen = fields[document].list_path
     if not chosen:
@@ -424,10 +424,10 @@ def _values(
 
 
 def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
-    """Return the fields that could hold the values, among those of the same object as the id.
+    """Return the fields of the id's object that could hold the values.
 
     There need be no value if nothing stands beside the id: `others` is the number of fields that
-    do, those in lists included.
+    do, also in lists.
     """
     role = names.value
     if names.has_no_value or (others == 0 and names.name(role) is None):

@@ -4,7 +4,7 @@
 |---|---|
 | lists of numbers, arrays, tensors, columns of lists, sparse matrices | itself: by position |
 | mappings, lists of ids or sets, lists of hits or pairs, objects that are queries | `ById` |
-| tables, dicts of columns, objects that are rows | `Columns`: a row for each document |
+| tables, dicts of columns, objects that are rows | `Columns`: a row per document |
 """
 
 import io
@@ -166,7 +166,7 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
-    # If all are single, they are queries with one id each, which are refused later.
+    # If all are single, they are queries with one id, which are refused later.
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
 
 
@@ -356,7 +356,7 @@ def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> N
 
 
 def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
-    """Return whether objects are mappings of documents to numbers, one for each query.
+    """Return whether objects are mappings of documents to numbers, one per query.
 
     Records have the same names, rankings mostly do not.
 
@@ -506,7 +506,7 @@ class RowReader:
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """The field of each role of hits."""
+        """The fields of hits by role."""
         return {} if self.hits is None else self.hits.roles.fields
 
     @property
@@ -564,7 +564,7 @@ class RowReader:
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
-    """Return ids without each -1 at the end.
+    """Return ids without any -1 at the end.
 
     >>> without_filling([7, 3, -1, -1])
     [7, 3]

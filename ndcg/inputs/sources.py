@@ -166,7 +166,7 @@ def names_of_columns(table: Any) -> list[Any] | None:
 
 
 def are_lists(side: Any) -> bool:
-    """Return whether a side is a list for each query, in any container.
+    """Return whether a side is a list per query, in any container.
 
     >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
     (True, True, False, False)
@@ -183,7 +183,7 @@ def are_lists(side: Any) -> bool:
 
 
 def is_one_column(side: Any) -> bool:
-    """Return whether a side is an array with one value in each row, of a head with one logit."""
+    """Return whether a side is an array with one value per row, of a head with one logit."""
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
@@ -211,7 +211,7 @@ def _has_index(values: Any) -> bool:
 
 
 def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
-    """Return a pandas column with a value for each query by the ids in its index.
+    """Return a pandas column with a value per query by the ids in its index.
 
     Other values are returned unchanged. An index that only counts the rows has no ids, nor has the
     index of a side, whose rows are the queries too: their values are in the order of the queries.
@@ -276,7 +276,7 @@ def in_python(values: Any) -> Any:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+    """Convert values, one per query in the order of the queries, as ``plain`` does.
 
     A database query has no order, so it is refused.
     """

@@ -157,7 +157,7 @@ def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
 
 
 def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
-    """Return whether any id holds one of some characters, faster than Arrow's search in each."""
+    """Return whether any id holds one of some characters, faster than Arrow's search."""
     if not pa.types.is_string(ids.type):
         return False
     for chunk in ids.chunks:
