@@ -595,9 +595,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        (pattern, count), *_ = Counter(map(_without_numbers, fields.examples)).most_common(1)
-        if count > 1:
-            ways.append(f"if {shown(pattern)} are the documents of a query, make one list of them")
+        for pattern, count in Counter(map(_without_numbers, fields.examples)).most_common(1):
+            if count > 1:
+                documents = f"if {shown(pattern)} are the documents of a query"
+                ways.append(f"{documents}, make one list of them")
     if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:

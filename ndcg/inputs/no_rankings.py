@@ -190,7 +190,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
             return
         if by_chance > BY_CHANCE:
             few = min(len(scores), 10)
-            is_counted = first_if_counted([scores]) is not None
+            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
             by_chance /= few**few if is_counted else math.factorial(few)
     if by_chance > BY_CHANCE:
         return

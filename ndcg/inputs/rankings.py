@@ -16,7 +16,7 @@ from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
 from .ids import PROBE, as_list, float_hint
-from .no_rankings import BY_CHANCE, first_if_counted
+from .no_rankings import BY_CHANCE, FEWEST_OF_QUERY, first_if_counted
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
@@ -178,21 +178,21 @@ class Rankings(NamedTuple):
             return ""
         rows: list[list[Any]] = []
         rises: set[bool] = set()
-        orders, cases = 1, 1
+        by_chance = 1.0
         for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            places = slice(*self.offsets[query : query + 2].tolist())
-            scores = self.score[places][self._of_sides(places)[0]].tolist()
+            start, end = self.offsets[query : query + 2].tolist()
+            if end - start > PROBE:  # ranks of so many documents come with ids
+                return ""
+            scores = self.score[start:end][self._of_sides(slice(start, end))[0]].tolist()
             rows.append(sorted(scores))
             if first_if_counted(rows) is None:
                 return ""
             rises |= {before < after for before, after in pairwise(scores)}
             few = min(len(scores), 10)
-            orders *= math.factorial(few)
-            cases *= few**few
-        if rises == {True}:
-            orders = 1
-        # Scores that fall say that the order counts; those by id that rise have another warning.
-        if orders / cases > BY_CHANCE or rises == {False} or (self.documents and rises == {True}):
+            if few >= FEWEST_OF_QUERY:  # 0 and 1 are labels
+                by_chance *= math.factorial(few) / few**few
+        # Scores that fall say that the order counts; scores by id that rise have another warning.
+        if by_chance > BY_CHANCE or len(rises) < 2:
             return ""
         problem = "the scores of each query count from 0 or 1, as ranks and indices of argsort do"
         lowest = f"give {mark('score_order', 'ascending')} if the lowest is best"

@@ -469,6 +469,7 @@ def test_scores_that_count_get_a_warning_unless_they_fall_or_the_call_says_which
         compute(predictions=predictions, references=labels, score_order="descending")
     compute(predictions=scores[:2], references=labels[:2])  # by chance
     compute(predictions=[[4, 3, 2, 1]] * 3, references=labels)  # the order counts
+    compute(predictions=[[0, 1], [1, 0]] * 9, references=[[1, 0]] * 18)  # labels
     compute(predictions=[*scores[:2], scores[2] % 3], references=labels)
 
 
