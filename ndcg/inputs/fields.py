@@ -422,10 +422,12 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels":
+    if kind == "qrels" and labels is not None:
         names = names._replace(labels=labels)
-    if kind == "run":
+    if kind == "run" and keep is not None:
         names = names._replace(keep=keep)
+    if fields is None:
+        return names
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
         if role not in ("query", "document", names.value):
