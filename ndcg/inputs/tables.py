@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..measure.messages import InputError, shown, warn, within
+from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
