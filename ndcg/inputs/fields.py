@@ -484,6 +484,7 @@ class UnknownFieldError(InputError):
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
         self.fields = f"{there} {listed_fields(examples)}"
+        self.there, self.examples = there, dict(examples)
         self.ways: list[str] = []
         self.add(*ways)
 

@@ -16,7 +16,6 @@ from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
 from .ids import PROBE, as_list, float_hint
-from .no_rankings import BY_CHANCE, FEWEST_OF_QUERY, first_if_counted
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
@@ -166,38 +165,6 @@ class Rankings(NamedTuple):
         problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
         hint = "if these are ranks, give each retrieved document, also if nobody judged it"
         return f"{place}: {problem}; {hint}"
-
-    def counted_scores(self) -> str:
-        """Return what a warning says about scores that are 0, 1, 2, ... in each query; or nothing.
-
-        So are ranks, and what argsort returns, of which the highest is not best; they may count
-        from 1, too. The first queries are looked at.
-        """
-        first = float(self.score[0]) if len(self.score) else -1.0
-        if first < 0 or not first.is_integer():  # as in most runs
-            return ""
-        rows: list[list[Any]] = []
-        rises: set[bool] = set()
-        by_chance = 1.0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            start, end = self.offsets[query : query + 2].tolist()
-            if end - start > PROBE:  # ranks of so many documents come with ids
-                return ""
-            scores = self.score[start:end][self._of_sides(slice(start, end))[0]].tolist()
-            rows.append(sorted(scores))
-            if first_if_counted(rows) is None:
-                return ""
-            rises |= {before < after for before, after in pairwise(scores)}
-            few = min(len(scores), 10)
-            if few >= FEWEST_OF_QUERY:  # 0 and 1 are labels
-                by_chance *= math.factorial(few) / few**few
-        # Scores that fall say that the order counts; scores by id that rise have another warning.
-        if by_chance > BY_CHANCE or len(rises) < 2:
-            return ""
-        problem = "the scores of each query count from 0 or 1, as ranks and indices of argsort do"
-        lowest = f"give {mark('score_order', 'ascending')} if the lowest is best"
-        highest = f"{mark('score_order', 'descending')} if the highest is"
-        return f"{problem}; {lowest}, {highest}; in place of indices give what was sorted"
 
     def mask_among_scores(self) -> str:
         """Return what a warning says about the lowest float32 among the first scores; or nothing.

@@ -402,15 +402,12 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
-    if not is_order_given:
-        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:

@@ -697,9 +697,6 @@ WARNINGS: dict[str, Row] = {
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
     ),
-    "scores that count": warned(
-        compute, "predictions", predictions=[[1, 3, 2, 0]] * 4, references=[[1, 0, 0, 0]] * 4
-    ),
     "an id in another spelling": warned(
         compute,
         "predictions",

@@ -458,21 +458,6 @@ def test_empty_mappings_are_queries_without_documents() -> None:
 RERANKED = {"q1": [2, 0, 1], "q2": [1, 0]}  # as a reranker returns them
 
 
-def test_scores_that_count_get_a_warning_unless_they_fall_or_the_call_says_which_is_best() -> None:
-    scores = np.argsort(
-        -np.array([[0.1, 0.9, 0.4, 0.2], [0.8, 0.1, 0.3, 0.2], [0.5, 0.6, 0.1, 0.9]])
-    )
-    labels = [[0, 1, 0, 2], [1, 0, 0, 0], [0, 0, 1, 0]]
-    for predictions in (scores, (scores + 1.0).tolist()):
-        with warning("predictions"):
-            compute(predictions=predictions, references=labels)
-        compute(predictions=predictions, references=labels, score_order="descending")
-    compute(predictions=scores[:2], references=labels[:2])  # by chance
-    compute(predictions=[[4, 3, 2, 1]] * 3, references=labels)  # the order counts
-    compute(predictions=[[0, 1], [1, 0]] * 9, references=[[1, 0]] * 18)  # labels
-    compute(predictions=[*scores[:2], scores[2] % 3], references=labels)
-
-
 @pytest.mark.parametrize("source", [dict, records, pl.DataFrame])
 def test_a_judged_id_in_another_spelling_gets_a_warning(source: Any) -> None:
     run: Run = {"q1": {"D1": 0.9, "Cafe\u0301 2": 0.5}, "q2": {"D3": 0.4}}

@@ -318,7 +318,7 @@ def test_an_error_in_a_later_part_names_the_query_counted_over_all_parts(
     monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     monkeypatch.setattr(reading, "PART", 10)
-    rows: list[Any] = [[2.0, 1.0]] * 40
+    rows: list[Any] = [[1.0, 2.0]] * 40
     wrong = [*rows[:33], None, *rows[34:]]
     if form == "column":
         rows, wrong = (pa.chunked_array([each[:20], each[20:]], LISTS) for each in (rows, wrong))

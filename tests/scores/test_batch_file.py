@@ -23,7 +23,7 @@ ONE = {"predictions": [[2.0, 1.0]], "references": [[0.0, 1.0]]}
 def batch_of(queries: int, dtype: str, seed: int) -> dict[str, Any]:
     """Lists of four documents, of which some are padding in floats, and some have no score."""
     rng = np.random.default_rng(seed)
-    scores = rng.permuted(np.tile([0, 1, 2, 4], (queries, 1)), axis=1)
+    scores = rng.permuted(np.tile(np.arange(4), (queries, 1)), axis=1)
     relevance = rng.integers(0, 4, (queries, 4)).astype(dtype)
     if dtype != "int8":
         relevance[:, seed % 4] = PADDING
