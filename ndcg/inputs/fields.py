@@ -609,11 +609,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
-            first = "the lowest first"
+            way = f"{order} {shown(lowest[0])} is the score, the lowest first"
             if fields.last[lowest[0]] in DISTANCES:
-                order = f"with {mark('score_order', 'ascending', 'descending')}"
-                first = "the lowest or the highest first"
-            ways.append(f"{order} {shown(lowest[0])} is the score, {first}")
+                way += f", and with {mark('score_order', 'descending')} the highest"
+            ways.append(way)
     if names.value in unclear:
         decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
         if decimals:
