@@ -207,7 +207,7 @@ def files_of(address: Address) -> list[File]:
 def _at_fault(file: File, problem: ValueError) -> File:
     says, columns = in_words(problem, SIDES), None
     if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
-        says = f"{file.name}: {in_words(problem.unclear)}"
+        says = f"{file.name}: {in_words('; '.join([problem.unclear, *problem.ways]))}"
         columns = columns_of(file.path, file.role, problem)
     return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
 
