@@ -25,6 +25,7 @@ import tempfile
 import textwrap
 import threading
 import time
+import unicodedata
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
@@ -773,7 +774,19 @@ def describes_arguments(function: Described) -> Described:
 
 # ndcg/measure/messages.py: Format values, and the errors of other libraries, for error messages.
 
-_BRIEF = reprlib.Repr()
+class ShortRepr(reprlib.Repr):
+    """Show values in short, and numbers of NumPy as Python's: 0.5 for np.float64(0.5)."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """Return a value of a type without a limit of its own, in short."""
+        if isinstance(x, np.generic):
+            value = x.item()
+            if not isinstance(value, np.generic):  # Python has no long double
+                return self.repr1(value, level)
+        return super().repr_instance(x, level)
+
+
+_BRIEF = ShortRepr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
 
 
@@ -3298,7 +3311,7 @@ def names_of_columns(table: Any) -> list[Any] | None:
 
 
 def are_lists(side: Any) -> bool:
-    """Return whether a side is a list for each query, in any container.
+    """Return whether a side is a list per query, in any container.
 
     >>> are_lists([[1, 0], []]), are_lists(np.zeros((2, 3))), are_lists([1, 0]), are_lists(None)
     (True, True, False, False)
@@ -3315,7 +3328,7 @@ def are_lists(side: Any) -> bool:
 
 
 def is_one_column(side: Any) -> bool:
-    """Return whether a side is an array with one value in each row, of a head with one logit."""
+    """Return whether a side is an array with one value per row, of a head with one logit."""
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
@@ -3343,7 +3356,7 @@ def _has_index(values: Any) -> bool:
 
 
 def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
-    """Return a pandas column with a value for each query by the ids in its index.
+    """Return a pandas column with a value per query by the ids in its index.
 
     Other values are returned unchanged. An index that only counts the rows has no ids, nor has the
     index of a side, whose rows are the queries too: their values are in the order of the queries.
@@ -3408,7 +3421,7 @@ def in_python(values: Any) -> Any:
 
 
 def plain_in_order(argument: str, values: Any) -> Any:
-    """Convert values, one for each query in the order of the queries, as ``plain`` does.
+    """Convert values, one per query in the order of the queries, as ``plain`` does.
 
     A database query has no order, so it is refused.
     """
@@ -3515,13 +3528,14 @@ def _masked_rows(values: Any) -> list[Any] | None:
 
 def _names_of_fields(values: Any) -> list[str]:
     """Return the names of the columns of a table; none for anything else."""
+    names = None
     if isinstance(values, ARROW) and pa.types.is_struct(values.type):
-        return [field.name for field in values.type]
-    if isinstance(values, np.ndarray):
-        return list(values.dtype.names or ())
-    if hasattr(values, "with_format"):  # a Dataset, which may not know the names
-        return list(values.column_names or ())
-    return []
+        names = [field.name for field in values.type]
+    elif isinstance(values, np.ndarray):
+        names = values.dtype.names
+    elif hasattr(values, "with_format"):  # a Dataset
+        names = values.column_names
+    return list(names or ())  # which a Dataset may not know
 
 
 def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -5038,6 +5052,26 @@ class Rankings(NamedTuple):
         hint = "if they are positions, look up the ids, ids[position]"
         return f"{problem}, and {others[0]} is judged too; {hint}"
 
+    def respelled_ids(self) -> str:
+        """Return what a warning says about a judged id that was retrieved in another spelling.
+
+        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
+        The first queries are looked at. Empty if there is none.
+        """
+        if self.documents is None or self.place is None:
+            return ""
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = self.documents(query)
+            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
+            for document in compress(ids, judged & ~retrieved):
+                other = others.get(spelling(document))
+                if other is not None:
+                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
+                    hint = "give ids with the same case, spaces, zeros and Unicode form"
+                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
+        return ""
+
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = in_both(wrong, self.retrieved)
@@ -5160,6 +5194,23 @@ class Rankings(NamedTuple):
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
 
 
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
+
+
 def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
     """Return a function of a query, perhaps with a position, whose queries start at a later one."""
     if function is None:
@@ -5193,7 +5244,7 @@ def _arrow_lists(
     return pa.ListArray.from_arrays(offsets, values)
 
 
-# ndcg/inputs/fields.py: The names of fields: the standard ones, and those that `fields=` gives.
+# ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -5229,7 +5280,8 @@ SCORE: Groups = (
      "_rankingscore", "@search.score", "@search.rerankerscore", "rerank_score", "reranker_score",
      "final_score"),
 )
-LOWEST_FIRST = ("rank", "position", "distance", "dist", "loss")  # scores if the lowest is best
+DISTANCES = ("distance", "dist", "loss")  # scores if `score_order` says which is best
+LOWEST_FIRST = ("rank", "position", *DISTANCES)  # scores if the lowest is best
 RELEVANCE: Groups = (
     ("relevance", "rel", "reference", "label", "grade", "judgment", "judgement", "verdict",
      "relevance_label", "relevance_grade", "rating", "r_ui", "relevant", "is_relevant",
@@ -5242,6 +5294,9 @@ LISTS_OF_VALUES: Mapping[str, Groups] = {
                "relevance_scores"),),
 }
 LOWEST_FIRST_LISTS = ("ranks", "distances")
+# The names of scores, of what is a score in ascending order, and if `score_order` is given at all.
+SCORES = (*SCORE, LOWEST_FIRST, DISTANCES)
+SCORES_IN_LISTS = (*LISTS_OF_VALUES["run"], LOWEST_FIRST_LISTS, LOWEST_FIRST_LISTS[1:])
 # fmt: on
 LAST_RESORT = {"weight", "score"}  # relevances, if nothing else stands beside the ids
 USERS = ("user_id", "customer_id", "session_id", "user", "uid")  # who may have several queries
@@ -5257,11 +5312,13 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
+DIGITS = re.compile("[0-9]+")
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
-_EXAMPLE = reprlib.Repr()
+_EXAMPLE = ShortRepr()
 _EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
 _EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
 _EXAMPLE.maxlevel = 2
@@ -5323,20 +5380,18 @@ def is_lowest_first(name: Any) -> bool:
     return says_lowest_first(name) or plain_name(name).removesuffix("s") in LOWEST_FIRST
 
 
-def refuse_lowest_first(
-    name: Any, argument: str = "", noun: str = "column", otherwise: str = "another name"
-) -> None:
+def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> None:
     """Raise an error for scores whose name says that the lowest is best, such as "distance".
 
     Args:
-        name: the name of the scores.
+        name: the name of the scores, if nobody said which score is best.
         argument: the argument that has them.
         noun: what has this name.
-        otherwise: what to give if the highest is best, as a similarity.
     """
     if is_lowest_first(name):
         problem = f"the {noun} {name!r} is best where it is lowest"
-        hint = f"give {mark('score_order', 'ascending')}, or {otherwise} if the highest is best"
+        highest = f"{mark('score_order', 'descending')} if the highest is best"
+        hint = f"give {mark('score_order', 'ascending')}, or {highest}"
         raise InputError(problem, argument, hint=hint)
 
 
@@ -5378,9 +5433,8 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
 class Fields(NamedTuple):
     """The fields of a side, by their names or paths."""
 
-    examples: Mapping[Any, Any]  # an example of what each holds
-    last: Mapping[Any, str]  # the last name on the path of each, in the spelling of names
-    keys: Mapping[Any, Sequence[str]] = {}  # the names that lead to those within other objects
+    examples: Mapping[Any, Any]  # an example of a value by field
+    last: Mapping[Any, str]  # the last name on its path, in the spelling of names
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -5428,20 +5482,22 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
 def _pair(role: str, name: Any) -> tuple[str | None, str | None]:
     """Return the names of a role in the run and in the references."""
     must_be = "must be the name of a field"
-    pair: Sequence[Any] = (name,)
+    pair: Sequence[Any] = (name, name)
     if role in ("query", "document"):
         must_be += ", a pair of names (in the run, in the qrels)"
-        if isinstance(name, (list, tuple)) and len(name) == 2:
+        if isinstance(name, (list, tuple)):
             pair = name
-    problem = ""
-    if role == "document" and any(part is None for part in pair):
+    place = f"{mark('fields', after=': ')}{mark(role)}"
+    if len(pair) != 2 or not all(map(_is_name_or_none, pair)):
+        raise InputError(f"{place} {must_be} or None; got {shown(name)}")
+    if role == "document" and None in pair:
         problem = "must be the name of a field, since each document has an id; got None"
-    for part in pair:
-        if part is not None and (not isinstance(part, str) or part == ""):
-            problem = f"{must_be} or None; got {shown(name)}"
-    if problem:
-        raise InputError(f"{mark('fields', after=': ')}{mark(role)} {problem}")
-    return pair[0], pair[-1]
+        raise InputError(f"{place} {problem}")
+    return pair[0], pair[1]
+
+
+def _is_name_or_none(name: Any) -> bool:
+    return name is None or (isinstance(name, str) and name != "")
 
 
 def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
@@ -5458,10 +5514,11 @@ def with_names_of_columns(fields: Any, **arguments: Any) -> Any:
 def examples_of_names(names: "Names") -> str:
     """Return what advice says about the names of columns, of which it cannot know the third.
 
-    >>> examples_of_names(standard_names("run"))
-    'such as query_id, doc_id, and score, rank or distance'
+    >>> print(InputError(examples_of_names(standard_names("run"))))
+    such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
     """
-    values = {"run": ", and score, rank or distance", "qrels": " and relevance", "exclude": ""}
+    ranks = f"rank or distance with {mark('score_order', 'ascending')}"
+    values = {"run": f", and score, or {ranks}", "qrels": " and relevance", "exclude": ""}
     ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
     return f"such as {ids}{values[names.kind]}"
 
@@ -5472,7 +5529,7 @@ class Names(NamedTuple):
     kind: str  # "run", "qrels" or "exclude"
     value: str  # the role of the value of a document; empty for documents to exclude
     given: Mapping[str, Given] = {}  # what `fields` gives, by role
-    has_query_ids: bool = False  # whether `query_ids` has those of objects without them
+    has_query_ids: bool = False  # whether `query_ids` names the queries of objects
     takes_query_ids: bool = False  # whether `query_ids` may be given, as beside objects in memory
     ascending: bool = False  # whether the lowest score is best
     is_order_given: bool = False  # whether `score_order` says which score is best
@@ -5487,7 +5544,7 @@ class Names(NamedTuple):
 
     @property
     def given_names(self) -> list[str]:
-        """The names that `fields` gives, one for each role that has one."""
+        """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
     @property
@@ -5512,14 +5569,15 @@ class Names(NamedTuple):
         """Return the standard names of the values of documents, or of lists of them."""
         if self.kind == "qrels":
             return LISTS_OF_VALUES["qrels"] if in_lists else RELEVANCE
-        standard = LISTS_OF_VALUES["run"] if in_lists else SCORE
-        if not self.ascending:
-            return standard
-        lowest = LOWEST_FIRST_LISTS if in_lists else LOWEST_FIRST
-        return ((*lowest, *standard[0]),)
+        scores, lowest_first, distances = SCORES_IN_LISTS if in_lists else SCORES
+        if self.ascending:
+            return ((*lowest_first, *scores),)
+        if self.is_order_given:
+            return (scores, distances)  # Milvus calls a similarity a distance
+        return (scores,)
 
     def candidates(self, role: str, fields: Fields, standard: Groups) -> list[Any]:
-        """Return the fields that could have a role: those that `fields` names, or standard ones."""
+        """Return the fields that could have a role: what `fields` names, or standard ones."""
         if role in self.given:
             name, is_shared = self.given[role]
             if name is None:
@@ -5562,7 +5620,7 @@ def _called(name: str, fields: Fields) -> list[Any]:
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if those of the user are all: nothing tells which."""
+    """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
     users = set(map(plain_name, USERS))
     if not all(fields.last[path] in users for path in present):
         return []
@@ -5598,11 +5656,11 @@ def names_of_side(
     if fields is None:
         return names
     given = {}
-    for role, pair in check_fields(fields).items():
-        if role in VALUE.values() and role != VALUE.get(kind):
+    for role, (in_run, in_qrels) in check_fields(fields).items():
+        if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
-        is_shared = role in ("query", "document") and not isinstance(fields[role], (list, tuple))
-        given[role] = Given(pair[0 if kind == "run" else 1], is_shared)
+        is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
+        given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
 
@@ -5616,7 +5674,7 @@ _NAMES_OF_ROLES = [
 
 
 def are_names_of_fields(names: Iterable[Any]) -> bool:
-    """Return whether names are those of fields, not of queries or documents: two roles have one.
+    """Return whether names are of fields, not of queries or documents: two roles have one.
 
     >>> are_names_of_fields(["query_id", "docno", "x"]), are_names_of_fields(["query", "apple"])
     (True, False)
@@ -5633,11 +5691,12 @@ class UnknownFieldError(InputError):
     """No field, or more than one, could have a role.
 
     Args:
-        problems: what is not clear, a sentence each.
+        problems: what is not clear, in sentences.
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
-        examples: all fields, with an example of each.
+        examples: a value of every field.
+        ways: what else to do than to name a field, in sentences.
     """
 
     def __init__(
@@ -5647,19 +5706,20 @@ class UnknownFieldError(InputError):
         chosen: Mapping[str, Any],
         there: str,
         examples: Mapping[Any, Any],
+        ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
+        self.fields = f"{there} {listed_fields(examples)}"
         self.there, self.examples = there, dict(examples)
-        fields = f"{there} {listed_fields(examples)}"
-        self.fields = fields
-        write = fields_to_write(dict.fromkeys(roles, "..."))
-        self.problem = f"{self.unclear}; {fields}; {write}"
+        self.ways: list[str] = []
+        self.add(*ways)
 
-    def adding(self, problem: str) -> "UnknownFieldError":
-        """Return the error with another sentence."""
-        problems = [*self.problems, problem]
-        return UnknownFieldError(problems, self.roles, self.chosen, self.there, self.examples)
+    def add(self, *ways: str) -> None:
+        """Add what else to do, and write the message."""
+        self.ways += ways
+        write = fields_to_write(dict.fromkeys(self.roles, "..."), self.ways)
+        self.problem = f"{self.unclear}; {self.fields}; {write}"
 
     @property
     def unclear(self) -> str:
@@ -5690,11 +5750,12 @@ def chosen_fields(
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
+        ways = _other_ways(unclear, names, fields)
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
-            problems.append(f"with {mark('fields', {'score': None})} the order counts")
-        raise UnknownFieldError(problems, roles, chosen, there, fields.examples)
+            ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        raise UnknownFieldError(problems, roles, chosen, there, fields.examples, ways)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
@@ -5712,44 +5773,28 @@ def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
 
 def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
     """Raise an error for a field such as `documents.0.id` beside `documents.1.id`."""
-    if not documents:
+    if not documents or not NUMBER_IN_PATH.search(str(documents[0])):
         return
     path = documents[0]
-    kind = _without_numbers(path)
-    if kind is None:
-        return
-    alike = [other for other in fields.examples if _without_numbers(other) == kind]
-    if len(alike) < 2:
-        return
-    other = alike[0] if alike[0] != path else alike[1]
-    *outer, last = fields.keys.get(path, [path])
-    parts = last.split(".")
-    other_parts = fields.keys.get(other, [other])[-1].split(".")
-    hint = "give its documents as a list"
-    for place, (part, other_part) in enumerate(zip(parts, other_parts, strict=False)):
-        if part != other_part:
-            name = ".".join([*parts[:place], "{n}", *parts[place + 1 :]])
-            row = "row" + "".join(f"[{key!r}]" for key in outer)
-            hint = "give the list, "
-            hint += f"[{row}[name] for n in range(100) if (name := f'{name}') in {row}]"
-            break
-    problem = f"{shown(path)} is one document of a list that was flattened into fields"
-    raise InputError(f"{problem}; {hint}")
+    pattern = NUMBER_IN_PATH.sub("*", path)
+    for other in map(str, fields.examples):
+        if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
+            problem = f"{shown(path)} is one document of a list that was flattened into fields"
+            hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
+            raise InputError(f"{problem}; {hint}")
 
 
-def _without_numbers(path: Any) -> Any:
-    """Return a path with the same text in place of its numbers; None if it has none.
+def _without_numbers(field: Any) -> str:
+    """Return a name or a path without its numbers.
 
-    >>> _without_numbers("documents.10.id"), _without_numbers("documents.id")
-    ('documents.*.id', None)
+    >>> _without_numbers("documents.10.id"), _without_numbers("doc2")
+    ('documents.*.id', 'doc*')
     """
-    if not isinstance(path, str) or not NUMBER_IN_PATH.search(path):
-        return None
-    return NUMBER_IN_PATH.sub("*", path)
+    return DIGITS.sub("*", str(field))
 
 
 def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
-    """Return what is not clear, a sentence each."""
+    """Return what is not clear, in sentences."""
     problems = []
     lacking = []
     for role, possible in unclear.items():
@@ -5769,28 +5814,42 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
         problems.append(f"no {listed} under a standard name")
-    if "document" in lacking:
+    return problems
+
+
+def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
+    """Return what else to do than to name the fields of roles, in sentences."""
+    ways = []
+    if "document" in unclear and not unclear["document"]:
         positions = [path for path, last in fields.last.items() if last == "index"]
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
-            problems.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        kinds = Counter(map(_without_numbers, fields.examples))
-        if any(count > 1 for kind, count in kinds.items() if kind is not None):
-            problems.append(
-                "fields that differ in a number alone are a flattened list; make it a list"
-            )
-    if "score" in lacking:
+            ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
+        for pattern, count in Counter(map(_without_numbers, fields.examples)).most_common(1):
+            if count > 1:
+                documents = f"if {shown(pattern)} are the documents of a query"
+                ways.append(f"{documents}, make one list of them")
+    if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
-            problems.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
         if lowest:
-            call = mark("score_order", "ascending")
-            problem = f"with {call} {shown(lowest[0])} is the score, the lowest first"
-            if says_lowest_first(fields.last[lowest[0]]):
-                problem += ", and a similarity needs another name, or {document: number}"
-            problems.append(problem)
-    return problems
+            order = f"with {mark('score_order', 'ascending')}"
+            way = f"{order} {shown(lowest[0])} is the score, the lowest first"
+            if fields.last[lowest[0]] in DISTANCES:
+                way += f", and with {mark('score_order', 'descending')} the highest"
+            ways.append(way)
+    if names.value in unclear:
+        decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
+        if decimals:
+            call = 'pandas.read_csv(path, sep="...", decimal=",")'
+            ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
+    return ways
+
+
+def _has_decimal_comma(cell: Any) -> bool:
+    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def _nearest_path(name: str, fields: Fields) -> str:
@@ -5811,11 +5870,11 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     return [path for path in values if fields.last[path] not in LAST_RESORT]
 
 
-def fields_to_write(names: Mapping[str, Any]) -> str:
-    """Return what an error says to write for roles that are not clear."""
+def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
+    """Return what an error says to write for roles that are not clear, or to do in other ways."""
     preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
     if not names:
-        return preview
+        return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"
     if "relevance" in names:
         call = mark("gain", {"...": "..."}, said="gain={'...': ...}")
@@ -5824,11 +5883,11 @@ def fields_to_write(names: Mapping[str, Any]) -> str:
         words += f", or {mark('fields', {'score': None})} if the order counts"
     if "relevance" in names:
         words += f", or {mark('fields', {'relevance': None})} if each document is relevant"
-    return f"{words}; {preview}"
+    return "; ".join([words, *ways, preview])
 
 
 def listed_fields(examples: Mapping[Any, Any]) -> str:
-    """Return fields with an example of each, as messages show them; those of a number once.
+    """Return fields with examples, as messages show them; fields that differ in a number once.
 
     >>> listed_fields({"case": 1, "hits.id": "d1"})
     "'case' (1), 'hits.id' ('d1')"
@@ -5838,9 +5897,9 @@ def listed_fields(examples: Mapping[Any, Any]) -> str:
     if not examples:
         return "none"
     alike = Counter(map(_without_numbers, examples))
-    first: dict[Any, Any] = {}  # the first field of those that differ in a number alone
+    first: dict[Any, Any] = {}  # the first of the fields that differ in a number alone
     for field in examples:
-        first.setdefault(_without_numbers(field) or field, field)
+        first.setdefault(_without_numbers(field), field)
     listed = []
     for kind, field in islice(first.items(), MOST_LISTED):
         words = f"{shown(field)} ({_inputs_fields_example(examples[field])})"
@@ -5860,7 +5919,7 @@ def _inputs_fields_example(value: Any) -> str:
 
 
 def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
-    """Return one error for those of several sides, by argument.
+    """Return one error for the errors of several sides, by argument.
 
     If the sides `are_one`, such as a log, the query has one name and the documents have two.
     """
@@ -5869,9 +5928,9 @@ def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputE
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-    if len(unknown) == len(errors) and (len(errors) > 1 or are_one):
-        return _unknown_on_sides(unknown, are_one)
     first, *others = errors.values()
+    if len(unknown) == len(errors) and (others or are_one):
+        return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
         return first
     return InputError("; ".join(map(marked, (first, others[0]))))
@@ -5883,7 +5942,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
     words = []
+    ways: dict[str, None] = {}
     for argument, error in errors.items():
+        ways.update(dict.fromkeys(error.ways))
         for role in error.roles:
             is_of_both = role in roles and argument == "references" and not are_one
             roles[role] = ("...", "...") if is_of_both else "..."
@@ -5895,7 +5956,7 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
         words.append(errors[first].fields)
     if are_one:
         roles["document"] = ("...", "...")
-    write = fields_to_write({role: roles[role] for role in ROLES if role in roles})
+    write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))
 
 
@@ -6250,7 +6311,7 @@ class Field(NamedTuple):
     keys: Keys  # the names that lead to it from an object
     lists: tuple[int, ...]  # after how many of these keys there is a list of objects
     example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have paths of their own
+    has_fields: bool  # whether it leads to objects, whose fields have longer paths
 
     @property
     def in_list(self) -> bool:
@@ -6375,7 +6436,7 @@ def _with_lists(value: Any, depth: int) -> Any:
 
 
 def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
-    """Return the fields of objects by their paths, which begin with those of `start`.
+    """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
     >>> {path: field.lists for path, field in fields.items()}
@@ -6385,7 +6446,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
         InputError: one is no object.
     """
     fields: dict[str, Field] = {}
-    # Objects of one shape have the same paths, so that one of each is looked at.
+    # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
@@ -6403,13 +6464,13 @@ def _tells_more(field: Field, known: Field) -> bool:
 
 
 def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or those at some paths."""
+    """Return the fields that hold no fields themselves, all or only at some paths."""
     chosen = fields if paths is None else paths
     return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
-    """Return the fields that an error lists: those without fields, and mappings to numbers."""
+    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     mappings = [field.keys for field in fields.values() if _inputs_objects_is_mapping_to_numbers(field)]
     listed = []
     for path, field in fields.items():
@@ -6420,7 +6481,7 @@ def to_list(fields: Mapping[str, Field]) -> Fields:
 
 
 def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as those of documents."""
+    """Return whether a field outside lists is a mapping to numbers, such as documents' scores."""
     if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
         return False
     return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
@@ -6430,13 +6491,11 @@ def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
     """Return the fields at some paths, as names are chosen among them."""
     examples: dict[str, Any] = {}
     last: dict[str, str] = {}
-    keys: dict[str, Keys] = {}
     for path in paths:
         field = fields[path]
         examples[path] = field.example
         last[path] = plain_name(field.keys[-1])
-        keys[path] = field.keys
-    return Fields(examples, last, keys)
+    return Fields(examples, last)
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:
@@ -6511,7 +6570,7 @@ def _inputs_objects_first(values: Sequence[Any]) -> Any:
 def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and those of the objects within."""
+    """Yield the fields of an object at some keys, and of the objects within."""
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         if not isinstance(name, str):
@@ -6558,7 +6617,7 @@ def value_at(value: Any, keys: Keys) -> Any:
 
 
 def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of each object."""
+    """Return the field at some keys of all objects."""
     if len(keys) == 1:
         with suppress(TypeError):  # not all are dicts
             return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
@@ -7007,7 +7066,7 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
 
 FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise by chance
+BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -7022,7 +7081,7 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
 
 
 def warn_of_one_document(score: Column) -> None:
-    """Warn of queries of one document each, which may be the documents of one query."""
+    """Warn of queries of one document, which may be the documents of one query."""
     lengths = np.diff(score.offsets)
     if len(lengths) < 2 or not (lengths == 1).all():
         return
@@ -7131,7 +7190,7 @@ def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDA
 
 
 def _are_distinct(rows: NDArray[Any]) -> bool:
-    """Return whether rows are whole numbers, another row each."""
+    """Return whether rows are whole numbers, and all differ."""
     are_whole = (rows == np.trunc(rows)).all()
     return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
 
@@ -7142,10 +7201,10 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
     Args:
         argument: the argument that holds the scores.
         name: the name of the column or the field of scores.
-        rows: the scores of each query.
+        rows: the scores by query.
     """
     try:
-        first = _first_if_counted(map(sorted, rows))
+        first = first_if_counted(map(sorted, rows))
     except (TypeError, ValueError):  # some are not numbers; another error says so
         return
     if first is not None:
@@ -7154,7 +7213,7 @@ def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) ->
         raise InputError(f"{problem}; {hint}", argument)
 
 
-def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
+def first_if_counted(rows: Iterable[list[Any]]) -> Any:
     """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
     first = None
     for scores in rows:
@@ -7171,9 +7230,10 @@ def _first_if_counted(rows: Iterable[list[Any]]) -> Any:
 
 
 def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from each document of a query to the next, as distances do.
+    """Warn of scores that rise from document to document in all queries, as distances do.
 
-    A few documents may be in this order by chance: n of a query in one of n! orders.
+    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
+    scores count from 0 or 1, in one of n**n cases.
     """
     by_chance = 1.0
     for row in rows:
@@ -7181,7 +7241,9 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
         if not _rise(scores):
             return
         if by_chance > BY_CHANCE:
-            by_chance /= math.factorial(min(len(scores), 10))
+            few = min(len(scores), 10)
+            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
+            by_chance /= few**few if is_counted else math.factorial(few)
     if by_chance > BY_CHANCE:
         return
     problem = "the scores of each query rise in the order of its documents"
@@ -7193,9 +7255,9 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
 def _rise(scores: Sequence[Any]) -> bool:
     if len(scores) < 2:
         return True
-    if not _are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
+    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
         return False
-    return _are_numbers(scores) and all(before < after for before, after in pairwise(scores))
+    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
 
 
 def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
@@ -7218,13 +7280,13 @@ def highest_first() -> str:
 # Scores beside ranks
 
 
-def _are_numbers(values: Iterable[Any]) -> bool:
+def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
     return all(isinstance(value, Real) for value in values)
 
 
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _are_numbers((*scores, *ranks)):
+    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
         return False
     if scores[0] != scores[0]:  # nan
         return False
@@ -7248,7 +7310,7 @@ def other_order(ascending: bool) -> str:
 
 
 def tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have the same number in each row."""
+    """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
@@ -7257,7 +7319,8 @@ def beside_ranks(
 ) -> str:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order.
+    The scores of a query are all equal, or rank its documents in another order, or several
+    documents have its first rank.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     for query, score, rank in zip(queries, scores, ranks, strict=True):
@@ -7270,14 +7333,26 @@ def beside_ranks(
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if _contradict(scores_of_query, ranks_of_query, ascending):
             return f"query {shown(query)}: {other_order(ascending)}"
+        if _share_first_rank(scores_of_query, ranks_of_query):
+            problem = "documents with different scores have its first rank"
+            hint = "if the run holds several systems, give one of them"
+            return f"query {shown(query)}: {problem}; {hint}"
     return ""
+
+
+def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether ranks tell an order, but the first one is that of several scores."""
+    if not tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    first = min(ranks)
+    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
 
 
 def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
     """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # such as those of several systems
+    if len(set(ranks)) < len(ranks):  # as in several systems
         return False
-    if not _are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
+    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
         return False
     by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
     return by_rank != sorted(scores, reverse=not ascending)
@@ -7769,7 +7844,8 @@ def _join_columns(
     offsets = until + until_lacked
 
     def documents(index: int) -> list[Any]:
-        rows = np.arange(len(run.query))[order][until[index] : until[index + 1]]
+        start, end = until[index], until[index + 1]
+        rows = np.arange(start, end) if isinstance(order, slice) else order[start:end]
         others = lacked[until_lacked[index] : until_lacked[index + 1]]
         return [*run.documents(rows), *qrels.documents(others)]
 
@@ -7904,7 +7980,7 @@ class Roles(NamedTuple):
     query: Keys | None
     document: Keys
     value: Keys | None
-    fields: dict[str, str]  # the path of each role
+    fields: dict[str, str]  # the paths by role
     others: Sequence[str]  # the paths that are not read
 
     @classmethod
@@ -7932,15 +8008,17 @@ class Roles(NamedTuple):
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0:
-        return False
-    if not is_list(row[0]) or len(row[0]) != 2:
+    if not is_list(row) or len(row) == 0 or not _is_pair(row[0]):
         return False
     first, value = row[0]
     if isinstance(value, str) and number_of_text(value) is not None:
         # Ids that are digits, as in the lists of Chroma, would be read as values.
         return False
     return is_object(first) or bool(id_kind(type(first)))
+
+
+def _is_pair(value: Any) -> bool:
+    return is_list(value) and len(value) == 2
 
 
 def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -7950,7 +8028,7 @@ def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         InputError: one is no pair.
     """
     for position, pair in enumerate(row):
-        if not is_list(pair) or len(pair) != 2:
+        if not _is_pair(pair):
             hint = "give pairs of an id and a value, or a table with a row for each document"
             raise InputError(f"{shown(pair)} is no pair; {hint}", position=position)
     return [first for first, _ in row], [value for _, value in row]
@@ -7982,13 +8060,13 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
         others = max(0, len(columns.last) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
-    if names.kind == "run" and not names.ascending:
+    if not names.is_order_given:
         refuse_lowest_first(chosen.get("score"))
     return chosen
 
 
 def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
-    """Return the columns that could hold the documents: an id in each row, or a list of them."""
+    """Return the columns that could hold the documents: an id per row, or a list of them."""
     for level in range(2):
         singular = names.candidates("document", columns, DOCUMENT[level : level + 1])
         lists = names.candidates("document", columns, LISTS_OF_IDS[names.kind][level : level + 1])
@@ -8009,21 +8087,9 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
         others = len(leaves(fields).last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
-    _refuse_distances_of_hits(roles, fields, names)
+    if not names.is_order_given:
+        refuse_lowest_first(roles.fields.get("score"), noun="field")
     return roles
-
-
-def _refuse_distances_of_hits(roles: Roles, fields: FieldsByPath, names: Names) -> None:
-    """Raise an error for scores of hits under a name that says that the lowest is best."""
-    if names.kind != "run" or names.ascending or not is_lowest_first(roles.fields.get("score")):
-        return
-    parts = []
-    for role in ("document", "score"):
-        field = fields[roles.fields[role]]
-        keys = field.keys[len(field.list_path) :]  # from the hit on
-        parts.append("hit" + "".join(f"[{key!r}]" for key in keys))
-    pairs = f"pairs of id and score, such as ({', '.join(parts)}),"
-    refuse_lowest_first(roles.fields["score"], noun="field", otherwise=pairs)
 
 
 # Objects
@@ -8034,7 +8100,7 @@ def roles_of_objects(
 ) -> Roles:
     """Return where objects, which are rows or queries, have the query, documents and values.
 
-    The objects may have their queries already, such as those in a mapping by query.
+    The objects may have their queries already, as in a mapping by query.
     """
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
@@ -8045,7 +8111,8 @@ def roles_of_objects(
             if "query" not in error.roles:
                 raise
             hint = "if they are the hits of a single query, wrap them in a list"
-            raise error.adding(hint) from None
+            error.add(hint)
+            raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
     candidates: Candidates = {}
@@ -8062,20 +8129,17 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
-        rows = _rows_without_names(fields)
-        if "document" in error.roles and rows:
-            error = error.adding(rows)
-        if "query" not in error.roles:
-            raise error from None
-        hint = f"{mark('fields', {'query': None})} matches queries by their order"
-        if names.takes_query_ids:
-            call = mark("query_ids", said="query_ids=[...]")
-            hint += f", and {call} names them"
-        raise error.adding(hint) from None
-    if fields[roles.fields["document"]].in_list:
-        _refuse_distances_of_hits(roles, fields, names)
-    elif names.kind == "run" and not names.ascending:
-        refuse_lowest_first(roles.fields.get("score"))
+        if "document" in error.roles:
+            error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
+        if "query" in error.roles:
+            way = f"{mark('fields', {'query': None})} matches queries by their order"
+            if names.takes_query_ids:
+                call = mark("query_ids", said="query_ids=[...]")
+                way += f", and {call} names them"
+            error.add(way)
+        raise
+    if not names.is_order_given:
+        refuse_lowest_first(roles.fields.get("score"), noun="field")
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
@@ -8086,13 +8150,43 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _rows_without_names(fields: FieldsByPath) -> str:
-    """Return what an error says about lists of rows in objects; empty if there are none."""
+def _lists_to_read_otherwise(
+    objects: Sequence[Any], fields: FieldsByPath, documents: Sequence[str], names: Names
+) -> Iterator[str]:
+    """Yield what an error says about lists that no name of a document alone makes readable."""
     for path, field in fields.items():
+        if documents or field.has_fields or not is_list(field.example):
+            continue
         if _inputs_roles_are_rows(field.example) and not are_scored_pairs(field.example):
             call = "{query: [(row[...], row[...]) for row in rows]}"
-            return f"{shown(path)} has rows without names, of which make {call}"
-    return ""
+            yield f"{shown(path)} has rows without names, of which make {call}"
+            return
+        if field.lists:
+            call = "{query: [...]}"
+            yield f"{shown(path)} is in several lists; give the ids of a query in one, {call}"
+            return
+    for path in documents:
+        lists = [
+            _lists_of_ids(value, fields[path]) for value in values_at(objects, fields[path].keys)
+        ]
+        most = max(map(len, lists), default=0)
+        if most > 1 and path == documents[0]:
+            outer = shown(".".join(fields[path].list_path))
+            problem = f"{outer} are {most} lists in an object, read one after another"
+            yield f"{problem}; if one of them counts, give it alone, {{query: [...]}}"
+        if names.kind == "run" and any(map(_has_repeated_id, chain.from_iterable(lists))):
+            yield f"{shown(path)} is in a list twice, which needs {mark('duplicates', 'best')}"
+
+
+def _lists_of_ids(value: Any, field: Field) -> list[Sequence[Any]]:
+    """Return the lists of an object, with ids in them, that the path of a field leads through."""
+    lists = value if len(field.lists) > 1 else [value]
+    return [ids for ids in lists if is_list(ids) and ids] if is_list(lists) else []
+
+
+def _has_repeated_id(ids: Sequence[Any]) -> bool:
+    present = [document for document in ids if isinstance(document, (str, int))]
+    return len(set(present)) < len(present)
 
 
 def _inputs_roles_are_rows(rows: Any) -> bool:
@@ -8194,7 +8288,7 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     """Return fields of other lists that could be the documents of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
-    under names of its own, and the references under standard ones.
+    under other names, and the references under standard ones.
     """
     chosen = fields[document].list_path
     if not chosen:
@@ -8267,10 +8361,10 @@ def _inputs_roles_values(
 
 
 def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
-    """Return the fields that could hold the values, among those of the same object as the id.
+    """Return the fields of the id's object that could hold the values.
 
     There need be no value if nothing stands beside the id: `others` is the number of fields that
-    do, those in lists included.
+    do, also in lists.
     """
     role = names.value
     if names.has_no_value or (others == 0 and names.name(role) is None):
@@ -8326,18 +8420,15 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     if not is_list(ids) and not isinstance(ids, Set):
         return False
     if isinstance(values, Mapping):
-        return len(values) > 0 and {*ids} <= values.keys()
+        return {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    for value in values:
-        if is_list(value) or is_object(value):
-            return False
-    if names.kind == "qrels":  # where text may be a judge's word
-        return True
-    if not _holds_text(values):
-        return True
-    # Text beside what was retrieved is content, unless it is the same ids in another order.
-    return {*values} == {*ids}
+    if any(map(is_list, values)) or any(map(is_object, values)):
+        return False
+    if names.kind == "run" and _holds_text(values):
+        # Text beside what was retrieved is content, unless it is the same ids in another order.
+        return {*values} == {*ids}
+    return True  # text of references may be a judge's word
 
 
 # ndcg/inputs/object_reader.py: Read the documents of queries from objects, by paths that are chosen once for all of a side.
@@ -8433,9 +8524,9 @@ class ObjectReader:
 
     Attributes:
         roles: where the objects have the query, the documents and their values.
-        fields: the path of each role.
+        fields: the paths by role.
         paths: the keys of the fields that are read, by their paths.
-        are_rows: whether each object is a row with one document.
+        are_rows: whether objects are rows with one document.
         ranks: the keys of the ranks beside the documents; None if there are none.
         are_flat_rows: whether they are rows whose fields are in no other object.
         form: what was read, as `preview` says it.
@@ -8502,11 +8593,12 @@ class ObjectReader:
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield each query with its documents; a query without an id has its number from 0."""
+        """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
         have_ids = ids is not None and not self.wrapper
-        if not have_ids and self.roles.query is not None:
-            ids = values_at(objects, self.roles.query)
+        path = None if have_ids else self.roles.query
+        if path is not None:
+            ids = values_at(objects, path)
         elif ids is None or self.wrapper:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
@@ -8516,6 +8608,11 @@ class ObjectReader:
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
+                if path is not None:
+                    call = mark("fields", {"query": None})
+                    name = shown(self.fields["query"])
+                    problem = f"the query {name} is {shown(query)}, and not an id"
+                    problem += f"; leave out what is no query, or give {call} if each object is one"
                 raise InputError(problem, f"position {position}")
             try:
                 documents = self._documents(query, row, lists[position])
@@ -8530,6 +8627,11 @@ class ObjectReader:
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
         """Return the values of the documents of a query by their ids."""
         if documents is None:
+            error = value_at(row, ("error",))
+            if error:
+                problem = f"it has an error in place of documents, {shown(error)}"
+                hint = "it counts as if nothing was retrieved"
+                self.lists.warning = f"query {shown(query)}: {problem}; {hint}"
             return {}
         if isinstance(documents, Mapping):
             return self.lists.read(query, list(documents), list(documents.values()))
@@ -8548,12 +8650,12 @@ class ObjectReader:
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 
     def _list_at(self, row: Any, keys: Keys) -> Any:
-        """Return what an object has for each of its documents."""
+        """Return what an object has beside its documents, one after the other."""
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
     def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
-        """Return the values of the documents of a query, one for each id."""
+        """Return the values of the documents of a query, one per id."""
         if self.roles.value is None:
             return None
         values = self._list_at(row, self.roles.value)
@@ -9053,7 +9155,7 @@ def checked_rows(
             problem = f"document {document} of query {query} is in {side.place(before)} already"
             hint = once(names.kind)
             if names.kind == "run":
-                hint += "; if these are the rows of several systems, give one system at a time"
+                hint = f"if the rows are of several systems, give one at a time; else {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if len(present) > 0 and not present.any():
@@ -9118,7 +9220,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
-    if names.kind == "run" and not names.ascending:
+    if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
@@ -9175,8 +9277,11 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         try:
             return _of_responses(argument, side, names)
         except UnknownFieldError as error:
-            if all(map(_are_queries_of_numbers, side.values())):
-                raise error.adding("if the keys are systems, give compare(systems=...)") from None
+            keys = _keys_around_queries(side)
+            if keys:
+                error.add(f"if its queries are in {argument}{keys}, give that alone")
+            elif all(map(_are_queries_of_numbers, side.values())):
+                error.add("if the keys are systems, give compare(systems=...)")
             raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
@@ -9194,12 +9299,12 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """
     if len(side) > MOST_FIELDS:
         return False
-    for path in filter(None, (names.name("query"), names.name("document"))):
-        if any(path == key or path.startswith(f"{key}.") for key in side):
+    for path in (names.name("query"), names.name("document")):
+        if path is not None and any(f"{path}.".startswith(f"{key}.") for key in side):
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
-    # If all are single, they are queries with one id each, which are refused later.
+    # If all are single, they are queries with one id, which are refused later.
     return {isinstance(value, SCALARS) for value in side.values()} == {True, False}
 
 
@@ -9269,6 +9374,19 @@ def _are_queries_of_numbers(run: Any) -> bool:
     return all(isinstance(row, Mapping) and _inputs_sides_is_mapping_to_numbers(row) for row in run.values())
 
 
+def _keys_around_queries(side: Mapping[Any, Any]) -> str:
+    """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
+    keys = ""
+    while len(side) == 1:
+        [(key, side)] = side.items()
+        keys += f"[{key!r}]"
+        if _are_queries_of_numbers(side):
+            return keys
+        if not isinstance(side, Mapping):
+            break
+    return ""
+
+
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
@@ -9306,8 +9424,8 @@ def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> N
     if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
         return
     if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
-        problem = f"has the fields of each document, such as {shown(dict(fields))}"
-        hint = "give the value alone, {query: {document: fields['...']}}"
+        problem = f"has the fields of every document, such as {shown(dict(fields))}"
+        hint = "give a single value, {query: {document: fields['...']}}, or a list of these objects"
         raise InputError(f"{problem}; {hint}", argument)
 
 
@@ -9362,7 +9480,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
         return _of_list(argument, rows, rows, names)
     if isinstance(first, tuple) and is_list(first):
         _refuse_row_of_table(argument, first, names)
-    if is_object(first) and not _are_rankings(argument, rows, names):
+    if is_object(first) and not _inputs_sides_are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
@@ -9388,8 +9506,8 @@ def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> N
     raise InputError(f"{problem}; {hint}", argument)
 
 
-def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
-    """Return whether objects are mappings of documents to numbers, one for each query.
+def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
+    """Return whether objects are mappings of documents to numbers, one per query.
 
     Records have the same names, rankings mostly do not.
 
@@ -9423,12 +9541,16 @@ def _inputs_sides_rows(side: Any) -> Sequence[Any] | None:
         return side
     if isinstance(side, ARROW) and _has_ids(side.type):
         return list(side.to_pylist())
-    if not isinstance(side, np.ndarray) or side.ndim == 0:
-        return None
-    is_flat_text = side.dtype.kind in "UT" and side.ndim == 1
-    if side.dtype.kind not in TEXTS_AND_OBJECTS or is_flat_text:
-        return None
-    return list(side.tolist())
+    if isinstance(side, np.ndarray) and _may_hold_ids(side):
+        return list(side.tolist())
+    return None
+
+
+def _may_hold_ids(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array has rows of text or of objects."""
+    if array.ndim == 0 or array.dtype.kind not in TEXTS_AND_OBJECTS:
+        return False
+    return array.ndim > 1 or array.dtype.kind not in "UT"
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -9535,7 +9657,7 @@ class RowReader:
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """The field of each role of hits."""
+        """The fields of hits by role."""
         return {} if self.hits is None else self.hits.roles.fields
 
     @property
@@ -9593,7 +9715,7 @@ class RowReader:
 
 
 def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
-    """Return ids without each -1 at the end.
+    """Return ids without any -1 at the end.
 
     >>> without_filling([7, 3, -1, -1])
     [7, 3]
@@ -9731,7 +9853,7 @@ def _with_padding(
 
 # ndcg/inputs/beside_ids.py: Numbers beside ids: which documents they are of.
 
-Rows = Sequence[Any]  # a list for each query
+Rows = Sequence[Any]  # a list per query
 
 
 def with_ids_on_both(inputs: Any, names: Names) -> Any:
@@ -9751,20 +9873,26 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
-    if is_sparse(qrels):
-        if _inputs_beside_ids_are_columns(run, qrels):
-            run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
-        if has_ids(run):
-            _refuse_other_columns("predictions", run, qrels.shape[1])
-            qrels = _by_column(qrels)
-    elif has_ids(run) and _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run)
+    if is_sparse(qrels) and _inputs_beside_ids_are_columns(run, qrels):
+        run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
+    if has_ids(run):
+        qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
         run, qrels = _beside_judged_ids(_inputs_beside_ids_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
+
+
+def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
+    """Return the references beside a run with ids: a sparse matrix by its columns."""
+    if is_sparse(qrels):
+        _refuse_other_columns("predictions", run, qrels.shape[1])
+        return _by_column(qrels)
+    if _are_lists_without_ids(qrels):
+        raise _lists_beside_ids(run)
+    return qrels
 
 
 def _are_lists_without_ids(side: Any) -> bool:
@@ -9785,7 +9913,7 @@ def _are_integers(rows: Rows) -> bool:
 
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
-    """Return the values of each query by the ids in the same places; the id -1 is no document."""
+    """Return the values of queries by the ids in the same places; the id -1 is no document."""
     rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
     if len(rows) != len(lists):
         problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
@@ -9818,7 +9946,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
 def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
     """Return predictions that are lists of numbers, and references that have ids.
 
-    Integers are ids. Scores are those of the documents 0, 1, 2, ..., if the references are such.
+    Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
     if _are_integers(rows):
         return _inputs_beside_ids_ranked(rows, names), qrels  # as rankers return ids without scores
@@ -9852,7 +9980,7 @@ def _has_integer_ids(side: ById | Columns) -> bool:
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
-    """Return a label for each column of the scores, from the numbers of relevant columns."""
+    """Return a label per column of the scores, from the numbers of relevant columns."""
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
@@ -9902,7 +10030,7 @@ def _inputs_beside_ids_are_columns(run: Any, sparse: Any) -> bool:
 
 
 def _by_column(sparse: Any) -> ById:
-    """Return what each query stores in a sparse matrix, by the numbers of the columns."""
+    """Return what queries store in a sparse matrix, by the numbers of the columns."""
     columns, values = sparse.indices.tolist(), sparse.data.tolist()
     queries = {}
     for query, (start, end) in enumerate(pairwise(sparse.indptr.tolist())):
@@ -9963,6 +10091,8 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
+IDS_LOOKED_AT = 1 << 8  # of a table, whose spelling is looked at
+SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
@@ -10061,6 +10191,32 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
         _refuse_several_in_cells(argument, side, other)
 
 
+def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
+    """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
+
+    Zeros are those that a number may lose, as 007 and 7.0. Most ids hold none of these, so that no
+    two of them can be the same id in other spellings.
+    """
+    text = _first_lines(run) + _first_lines(qrels)
+    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
+        return True
+    return text != text.lower() and text != text.upper()
+
+
+def _first_lines(side: ById | Columns) -> str:
+    """Return the ids of the first documents, a line each; empty if they are no text."""
+    if isinstance(side, Columns):
+        if not pa.types.is_string(side.document.type):
+            return ""
+        documents = side.document[:IDS_LOOKED_AT].to_pylist()
+    else:
+        documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
+    try:
+        return "\n" + "\n".join(documents) + "\n"
+    except TypeError:  # ids of another type
+        return ""
+
+
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
     if isinstance(side, ById):
@@ -10074,7 +10230,7 @@ def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
 
 
 def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
-    """Return whether any id holds one of some characters, faster than Arrow's search in each."""
+    """Return whether any id holds one of some characters, faster than Arrow's search."""
     if not pa.types.is_string(ids.type):
         return False
     for chunk in ids.chunks:
@@ -10142,11 +10298,11 @@ class Inputs(NamedTuple):
     references: Any  # the relevances
     query_ids: Any = None  # the query ids of flat rows, or of lists
     document_ids: Any = None  # the document ids of flat rows
-    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids for each query, the
+    # documents to exclude: ``{query: ids}``, for ranked ids a list of ids per query, the
     # ``Pairs`` of a DataFrame, or the ``Columns`` of a file
     exclude: Any = None
-    sample_weight: Any = None  # the weight of each query
-    by: Any = None  # the slice of each query
+    sample_weight: Any = None  # the weights of queries
+    by: Any = None  # the slices of queries
     fields: Any = None  # names of fields and columns, as `check_fields` describes them
 
     @property
@@ -10156,7 +10312,7 @@ class Inputs(NamedTuple):
 
     @property
     def names(self) -> Any:
-        """The names of fields, also those that `query_ids` and `document_ids` give."""
+        """The names of fields, also from `query_ids` and `document_ids`."""
         return with_names_of_columns(self.fields, query=self.query_ids, document=self.document_ids)
 
     @property
@@ -10202,22 +10358,32 @@ def plain_kind(side: Any) -> str:
     Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
     first query tells.
     """
+    if _inputs_reading_are_numbers(side):
+        return "numbers"
+    if type(side) is dict and _inputs_reading_are_rankings(side):
+        return "mappings"
+    return ""
+
+
+def _inputs_reading_are_numbers(side: Any) -> bool:
+    """Return whether a side is an array of numbers, or a list of lists with a number first."""
     if type(side) is np.ndarray:
-        return "numbers" if side.dtype.kind in "biuf" else ""
-    if type(side) is list:
-        first = side[0] if side else None
-        if type(first) is list and first and type(first[0]) in (int, float):
-            return "numbers"
-        return ""
-    if type(side) is not dict or set(map(type, side.values())) != {dict}:
-        return ""
+        return side.dtype.kind in "biuf"
+    if type(side) is not list or len(side) == 0:
+        return False
+    row = side[0]
+    return type(row) is list and len(row) > 0 and type(row[0]) in (int, float)
+
+
+def _inputs_reading_are_rankings(side: Mapping[Any, Any]) -> bool:
+    """Return whether the values of a mapping are mappings of documents to numbers."""
+    if set(map(type, side.values())) != {dict}:
+        return False
     first = next(iter(side.values()))
-    types = set(map(type, first.values()))
-    if not types <= {int, float, NoneType} or types <= {NoneType}:
-        return ""
-    if _may_be_fields(side) or _may_be_fields(first):
-        return ""
-    return "mappings"
+    types = set(map(type, first.values())) - {NoneType}
+    if not types or not types <= {int, float}:
+        return False
+    return not _may_be_fields(side) and not _may_be_fields(first)
 
 
 def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
@@ -10232,7 +10398,7 @@ def settled_systems(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> list[Inputs]:
-    """Return the inputs of each system, settled; its predictions are by the name of the argument.
+    """Return the inputs of all systems, settled; its predictions are by the name of the argument.
 
     All but the predictions are shared, and read once.
     """
@@ -10312,7 +10478,7 @@ def _is_held_against_ranks(run: Any, names: Names) -> bool:
 
 
 def _rise_first(run: Any, query_ids: Any) -> bool:
-    """Return whether the scores of rows rise in the first ones, as those of few runs do."""
+    """Return whether the scores of the first rows rise, as in few runs."""
     if isinstance(run, Columns):
         queries, scores = run.query[:ROWS_LOOKED_AT], run.value
     elif query_ids is None or are_lists(run):
@@ -10348,7 +10514,7 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
 
 
 def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[str, Any]:
-    """Return each side, read; one error says what is wrong with all of them."""
+    """Return all sides, read; one error says what is wrong with them."""
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
@@ -10358,6 +10524,13 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
         except InputError as error:
             errors[argument] = error
     if errors:
+        qrels = sides.get("references")
+        have_no_ids = are_lists(qrels) and not has_ids(qrels)
+        for refusal in errors.values():
+            if isinstance(refusal, UnknownFieldError) and have_no_ids:
+                refusal.add(
+                    "the references have no ids; beside them give the scores in their order"
+                )
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
         raise one_error(errors, are_one)
@@ -10380,24 +10553,29 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     One list of documents without relevances, which also scores 1.0, is a warning. A row of the
     table must have a score or a relevance.
     """
-    if not has_ids(run) or not has_ids(qrels) or not run.fields or not qrels.fields:
+    document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
+    if document is None or qrels_document is None:
         return
-    relevance = qrels.fields.get("relevance")
-    if relevance is not None and relevance == run.fields.get("score"):
-        problem = "are the same column of the same table"
-        both = f"{mark(argument)} and {mark('references')}"
-        raise InputError(f"{both} {problem}; name a score and a relevance")
-    document = run.fields["document"]
-    if relevance is None and document == qrels.fields["document"]:
+    score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
+    if relevance is None and document == qrels_document:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
+    elif relevance is not None and relevance == score:
+        problem = "are the same column of the same table"
+        both = f"{mark(argument)} and {mark('references')}"
+        raise InputError(f"{both} {problem}; name a score and a relevance")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
             raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _field_of(side: Any, role: str) -> Any:
+    """Return the field from which a role was read; None for sides without fields."""
+    return side.fields.get(role) if has_ids(side) else None
 
 
 # Both sides together
@@ -10414,7 +10592,7 @@ def read(
 ) -> Rankings:
     """Align predictions and references, in any format that `compute` describes.
 
-    Documents with the reference `ignore_index`, in the type of each reference, are padding, and
+    Documents with the reference `ignore_index`, in the type of the reference, are padding, and
     not part of the ranking. With `by_docid`, documents with equal scores are put in ascending
     order of their ids, compared as strings: a ranking with the last of them first then equals
     trec_eval's. Documents by position have no ids and keep their order. In ascending order of
@@ -10465,8 +10643,11 @@ def align(
     if rankings.place is not None:
         rankings = rankings.matched()
     run = inputs.predictions
-    if has_ids(run) and not rankings.unmatched and str(first_id(run)).isdigit():
-        doubts.append(rankings.counted_ids())
+    if has_ids(run) and not rankings.unmatched:
+        if str(first_id(run)).isdigit():
+            doubts.append(rankings.counted_ids())
+        if has_ids(inputs.references) and may_be_respelled(run, inputs.references):
+            doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
@@ -10604,7 +10785,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
 
 
 def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the number of documents of each query of lists or chunked columns; else nothing."""
+    """Return the numbers of documents in lists or chunked columns; else nothing."""
     sides = (predictions, references)
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0)
@@ -10636,7 +10817,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 UTF_16 = re.compile(rb"\xff\xfe|\xfe\xff|\0\0\xfe\xff|(?:[\x01-\x7f]\0){2}|(?:\0[\x01-\x7f]){2}")
 COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by their first bytes
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]*)?|[.,][0-9]+)(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 LINE = 1 << 20  # bytes of the longest line of TREC and CSV files
 NUMBER = re.compile(  # numbers that Arrow's parser accepts, finite or not
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?|nan(?:\(\w*\))?)",
@@ -24626,7 +24806,9 @@ def queries_of_frame(
     return _lists_by_query(chosen)
 
 
-def queries_of_tables(tables: Mapping[str, Any], fields: Any, score_order: str, ties: str) -> Any:
+def queries_of_tables(
+    tables: Mapping[str, Any], fields: Any, score_order: str | None, ties: str
+) -> Any:
     """Return a row for every query of two tables, predictions and references, perhaps with exclude.
 
     Columns are chosen by the names that tables in memory may have, or that `fields` gives. In an
@@ -24687,7 +24869,7 @@ class _Side(NamedTuple):
     names: Names
 
     @classmethod
-    def read(cls, argument: str, frame: Any, fields: Any, score_order: str) -> "_Side":
+    def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
         if not is_spark(frame):
@@ -24954,7 +25136,7 @@ def compute_spark(
         "document": document,
         "sample_weight": sample_weight,
     }
-    if parsed.score_order == "descending":
+    if parsed.given_order is None:
         refuse_lowest_first(prediction, "prediction")
     frame = queries_of_frame(df, columns, parsed.ties, exclude)
     if parsed.duplicates == "best" and document is None:
@@ -24992,7 +25174,7 @@ def compute_spark_tables(
     tables = {"predictions": predictions, "references": references}
     if exclude is not None:
         tables["exclude"] = exclude
-    return _scores_spark_results(queries_of_tables(tables, fields, parsed.score_order, parsed.ties), parsed)
+    return _scores_spark_results(queries_of_tables(tables, fields, parsed.given_order, parsed.ties), parsed)
 
 
 def _scores_spark_results(frame: Any, options: Options) -> Any:

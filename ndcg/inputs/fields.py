@@ -7,7 +7,6 @@ If no field, or more than one, could have a role, one error lists all fields wit
 """
 
 import re
-import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
@@ -17,7 +16,16 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, brief, mark, marked, nearest, shown, within
+from ..measure.messages import (
+    InputError,
+    ShortRepr,
+    brief,
+    mark,
+    marked,
+    nearest,
+    shown,
+    within,
+)
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -91,7 +99,7 @@ DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
 MOST_LISTED = 40  # fields in an error
-_EXAMPLE = reprlib.Repr()
+_EXAMPLE = ShortRepr()
 _EXAMPLE.maxstring = _EXAMPLE.maxother = _EXAMPLE.maxlong = 30
 _EXAMPLE.maxlist = _EXAMPLE.maxtuple = _EXAMPLE.maxdict = _EXAMPLE.maxset = 2
 _EXAMPLE.maxlevel = 2

@@ -192,8 +192,9 @@ class ObjectReader:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
         have_ids = ids is not None and not self.wrapper
-        if not have_ids and self.roles.query is not None:
-            ids = values_at(objects, self.roles.query)
+        path = None if have_ids else self.roles.query
+        if path is not None:
+            ids = values_at(objects, path)
         elif ids is None or self.wrapper:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
@@ -203,6 +204,11 @@ class ObjectReader:
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
                 problem = f"the query is {shown(query)}, and not an id; give each query an id"
+                if path is not None:
+                    call = mark("fields", {"query": None})
+                    name = shown(self.fields["query"])
+                    problem = f"the query {name} is {shown(query)}, and not an id"
+                    problem += f"; leave out what is no query, or give {call} if each object is one"
                 raise InputError(problem, f"position {position}")
             try:
                 documents = self._documents(query, row, lists[position])

@@ -203,7 +203,7 @@ class Rankings(NamedTuple):
     def respelled_ids(self) -> str:
         """Return what a warning says about a judged id that was retrieved in another spelling.
 
-        It differs in case, in spaces around it or in Unicode's form from an id that nobody judged.
+        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
         The first queries are looked at. Empty if there is none.
         """
         if self.documents is None or self.place is None:
@@ -216,7 +216,7 @@ class Rankings(NamedTuple):
                 other = others.get(spelling(document))
                 if other is not None:
                     ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                    hint = "spell ids in one way, with the same case, spaces and Unicode form"
+                    hint = "give ids with the same case, spaces, zeros and Unicode form"
                     return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
         return ""
 
@@ -345,12 +345,18 @@ class Rankings(NamedTuple):
 def spelling(document: Any) -> Any:
     r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
 
-    >>> spelling(" Cafe\u0301"), spelling(7)
-    ('caf\xe9', 7)
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
     """
     if not isinstance(document, str):
         return document
-    return unicodedata.normalize("NFC", document).strip().casefold()
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
 
 
 def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:

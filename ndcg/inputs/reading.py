@@ -307,8 +307,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
+        have_no_ids = are_lists(qrels) and not has_ids(qrels)
         for refusal in errors.values():
-            if isinstance(refusal, UnknownFieldError) and are_lists(qrels):
+            if isinstance(refusal, UnknownFieldError) and have_no_ids:
                 refusal.add(
                     "the references have no ids; beside them give the scores in their order"
                 )
@@ -424,10 +425,11 @@ def align(
     if rankings.place is not None:
         rankings = rankings.matched()
     run = inputs.predictions
-    if has_ids(run) and not rankings.unmatched and str(first_id(run)).isdigit():
-        doubts.append(rankings.counted_ids())
-    if has_ids(run) and has_ids(inputs.references) and may_be_respelled(run, inputs.references):
-        doubts.append(rankings.respelled_ids())
+    if has_ids(run) and not rankings.unmatched:
+        if str(first_id(run)).isdigit():
+            doubts.append(rankings.counted_ids())
+        if has_ids(inputs.references) and may_be_respelled(run, inputs.references):
+            doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:

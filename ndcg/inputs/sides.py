@@ -142,7 +142,10 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         try:
             return _of_responses(argument, side, names)
         except UnknownFieldError as error:
-            if all(map(_are_queries_of_numbers, side.values())):
+            keys = _keys_around_queries(side)
+            if keys:
+                error.add(f"if its queries are in {argument}{keys}, give that alone")
+            elif all(map(_are_queries_of_numbers, side.values())):
                 error.add("if the keys are systems, give compare(systems=...)")
             raise
     _refuse_columns_of_lists(argument, side, names)
@@ -236,6 +239,19 @@ def _are_queries_of_numbers(run: Any) -> bool:
     return all(isinstance(row, Mapping) and _is_mapping_to_numbers(row) for row in run.values())
 
 
+def _keys_around_queries(side: Mapping[Any, Any]) -> str:
+    """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
+    keys = ""
+    while len(side) == 1:
+        [(key, side)] = side.items()
+        keys += f"[{key!r}]"
+        if _are_queries_of_numbers(side):
+            return keys
+        if not isinstance(side, Mapping):
+            break
+    return ""
+
+
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
@@ -273,8 +289,8 @@ def _refuse_fields_by_document(documents: Mapping[Any, Any], argument: str) -> N
     if not isinstance(fields, Mapping) or not all(map(is_mapping_to_values, documents.values())):
         return
     if spelled(fields, chain(*SCORE, *RELEVANCE, LOWEST_FIRST)):
-        problem = f"has the fields of each document, such as {shown(dict(fields))}"
-        hint = "give the value alone, {query: {document: fields['...']}}"
+        problem = f"has the fields of every document, such as {shown(dict(fields))}"
+        hint = "give a single value, {query: {document: fields['...']}}, or a list of these objects"
         raise InputError(f"{problem}; {hint}", argument)
 
 

@@ -240,7 +240,7 @@ def checked_rows(
             problem = f"document {document} of query {query} is in {side.place(before)} already"
             hint = once(names.kind)
             if names.kind == "run":
-                hint += "; if these are the rows of several systems, give one system at a time"
+                hint = f"if the rows are of several systems, give one at a time; else {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
         if len(present) > 0 and not present.any():

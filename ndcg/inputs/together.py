@@ -20,7 +20,8 @@ from .rankings import QUERIES_LOOKED_AT
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-FIRST_BYTES = 1 << 12  # of the ids of a table, whose spelling is looked at
+IDS_LOOKED_AT = 1 << 8  # of a table, whose spelling is looked at
+SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
@@ -120,26 +121,27 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
 
 
 def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
-    """Return whether the first ids hold spaces, letters of both cases, or more than ASCII.
+    """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
 
-    Most do not, so that no two of them can be the same id in other spellings.
+    Zeros are those that a number may lose, as 007 and 7.0. Most ids hold none of these, so that no
+    two of them can be the same id in other spellings.
     """
-    text = _first_text(run) + _first_text(qrels)
-    if " " in text or not text.isascii():
+    text = _first_lines(run) + _first_lines(qrels)
+    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
         return True
     return text != text.lower() and text != text.upper()
 
 
-def _first_text(side: ById | Columns) -> str:
-    """Return the ids of the first documents as one text; empty if they are no text."""
+def _first_lines(side: ById | Columns) -> str:
+    """Return the ids of the first documents, a line each; empty if they are no text."""
     if isinstance(side, Columns):
-        if not pa.types.is_string(side.document.type) or not side.document.num_chunks:
+        if not pa.types.is_string(side.document.type):
             return ""
-        text = side.document.chunk(0).buffers()[2]
-        return "" if text is None else text[:FIRST_BYTES].to_pybytes().decode(errors="replace")
-    documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
+        documents = side.document[:IDS_LOOKED_AT].to_pylist()
+    else:
+        documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
     try:
-        return "".join(documents)
+        return "\n" + "\n".join(documents) + "\n"
     except TypeError:  # ids of another type
         return ""
 

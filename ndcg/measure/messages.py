@@ -9,7 +9,22 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-_BRIEF = reprlib.Repr()
+import numpy as np
+
+
+class ShortRepr(reprlib.Repr):
+    """Show values in short, and numbers of NumPy as Python's: 0.5 for np.float64(0.5)."""
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        """Return a value of a type without a limit of its own, in short."""
+        if isinstance(x, np.generic):
+            value = x.item()
+            if not isinstance(value, np.generic):  # Python has no long double
+                return self.repr1(value, level)
+        return super().repr_instance(x, level)
+
+
+_BRIEF = ShortRepr()
 _BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 102  # 100 characters in quotes
 
 
