@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from refusals import Made, Row, refused
@@ -58,6 +59,16 @@ OF_OBJECTS: dict[str, Row] = {
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
     "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
     "runs by system": run({"bm25": RUN, "dense": RUN}),
+    "queries within a key": run({"results": {"q": {"a": 1.0, "b": 0.5}, "r": {"a": 1.0}}}),
+    "queries within two keys": qrels({"default": {"test": {"q": {"a": 1, "b": 0}}}}),
+    "the fields of a document": run({"q": {"a": {"score": np.float64(0.5)}}}),
+    "a query that is None": run(
+        [
+            {"query_id": "q", "hits": [{"id": "a", "score": 0.5}]},
+            {"query_id": None, "hits": [{"id": "a", "score": 0.5}]},
+        ],
+        "position 1",
+    ),
     "a score that one of two spans lacks": run(
         [
             {

@@ -704,6 +704,13 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {"D1": 0.9, "D2": 0.5}},
         references={"q": {"D1": 1, "d2 ": 1}},
     ).when_scored(),
+    "an id that lost its zeros": warned(
+        compute,
+        "predictions",
+        "query 'q'",
+        predictions={"q": {"12": 0.9, "7": 0.5}},
+        references={"q": {"12": 1, "007": 1}},
+    ).when_scored(),
     "an error in place of hits": warned(
         compute,
         "predictions",
