@@ -39,36 +39,46 @@ def pasted_rows(text: str) -> tuple[Sequence[str], ...]:
     if not cells:
         raise ValueError(HOW)
     if len(cells) == 1 or set(map(len, cells)) == {1}:
-        flat = [*itertools.chain(*cells)]
+        flat = [*filter(None, itertools.chain(*cells))]
         name = "relevance" if all(map(_is_cell, flat)) else "document"
         return _rows({name: flat}, len(flat))
     width = len(cells[0])
-    columns, cells = _with_names(cells)
+    columns, rows = _with_names(cells)
     names = [*filter(None, columns)]
     if len(set(names)) < len(names):
         raise ValueError(f"the first line names a column twice: {HOW}")
     if len(columns) != width:
         raise ValueError(f"no ranking has lines of {width} cells: {HOW}")
-    for line, row in enumerate(cells, 1):
+    for line, row in enumerate(rows, 1 + len(cells) - len(rows)):
         if len(row) != width:
             lengths = f"the length of line {line} is {len(row)}, of the first line {width}"
             raise ValueError(f"{lengths}: {HOW}")
-    by_name = dict(zip(columns, map(list, zip(*cells, strict=True)), strict=True))
+    by_name = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
         some = f"these lines are of {len(queries):,} queries, such as {queries[0]} and {queries[1]}"
         raise ValueError(f"{some}: paste one of them here, or all of them in Compare")
-    return _rows(by_name, len(cells))
+    return _rows(by_name, len(rows))
 
 
 def _cells(lines: list[str]) -> list[list[str]]:
     """Return the cells of lines, between the first of tab, semicolon and comma that all have."""
     for mark in "\t;,":
         if lines and all(mark in line for line in lines):
-            rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
-            # a mark at the end of a line is followed by no cell
-            return [[*filter(None, (cell.strip(" \"'") for cell in row))] for row in rows]
+            return [
+                _without_empty_ends([cell.strip(" \"'") for cell in row])
+                for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)
+            ]
     return [[cell.strip("\"',;") for cell in line.split()] for line in lines]
+
+
+def _without_empty_ends(cells: list[str]) -> list[str]:
+    """Return the cells without empty ones at both ends, as a comma after the last cell makes."""
+    while cells and not cells[0]:
+        cells = cells[1:]
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return cells
 
 
 def ids_as_run(text: str) -> str:
@@ -136,5 +146,5 @@ def with_point(cell: str) -> str:
 
 
 def _is_cell(text: str) -> bool:
-    """Return whether text is a number, or a dash that stands for none."""
-    return text == "-" or is_number(with_point(text))
+    """Return whether text is a number, or stands for none: it is empty or a dash."""
+    return text in ("", "-") or is_number(with_point(text))

@@ -25,6 +25,11 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
         ("['x', 'y']", [["x", "", "2"], ["y", "", "1"]]),
         ("query-id\tcorpus-id\tscore\nq1\ta\t3\nq1\tb\t0", JUDGED),  # BEIR's
         ("q1\ta\t3\nq1\tb\t0", JUDGED),
+        ("a,,0.5\nb,2,0.1", [["a", "", "0.5"], ["b", "2", "0.1"]]),
+        ("a,,0.5\nb,,0.1", [["a", "", "0.5"], ["b", "", "0.1"]]),
+        ("doc,score,rel\na,,3\nb,0.1,0", [["a", "3", ""], ["b", "0", "0.1"]]),
+        (",a,3,\n,b,2,", [["a", "3", "2"], ["b", "2", "1"]]),
+        ("3,,2", [["d1", "3", "2"], ["d2", "2", "1"]]),
         ("q1 0 a 3\nq1 0 b 0", JUDGED),  # TREC's
         ("qid,doc_id,label\nq1,a,3\nq1,b,0", JUDGED),
         ("7 1 3\n7 2 0", [["1", "3", "2"], ["2", "0", "1"]]),
@@ -41,6 +46,7 @@ def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
     [
         ("", "^write its relevance"),
         ("a 1\nb 2 3", "^the length of line 2 is 3, of the first line 2"),
+        ("doc rel\na 1\nb 2 3", "^the length of line 3 is 3, of the first line 2"),
         ("a 1 2 3 4\nb 2 3 4 5", "^no ranking has lines of 5 cells"),
         ("doc rel rel\na 1 1", "^the first line names a column twice"),
         (
