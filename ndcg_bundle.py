@@ -5954,7 +5954,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             words.append(error.fields)
     if have_same_fields:
         words.append(errors[first].fields)
-    if are_one:
+    document = str(errors[first].chosen.get("document", ""))
+    if are_one and ("document" in roles or "." in document):
+        # In a log, the documents of the references may be in another list than those of the run.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))
@@ -8360,18 +8362,25 @@ def _inputs_roles_values(
     return _values_beside(leaves(fields, beside), documents, others, names)
 
 
-def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
-    """Return the fields of the id's object that could hold the values.
+def _values_beside(
+    beside_id: Fields, documents: Sequence[str], number_beside: int, names: Names
+) -> Candidates:
+    """Return the fields beside the id of a document that could hold its value.
 
-    There need be no value if nothing stands beside the id: `others` is the number of fields that
-    do, also in lists.
+    Args:
+        beside_id: the fields of the object that has the id.
+        documents: the fields that could hold the id.
+        number_beside: how many other fields stand beside the id, also in lists.
+        names: the names of the side.
     """
     role = names.value
-    if names.has_no_value or (others == 0 and names.name(role) is None):
+    if names.has_no_value:
         return {}
-    values = names.candidates(role, ends, names.values())
+    if number_beside == 0 and names.name(role) is None:
+        return {}  # ids alone: their order counts, or each is relevant
+    values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
-    return {role: without_model_scores(values, others, ends, names)}
+    return {role: without_model_scores(values, number_beside, beside_id, names)}
 
 
 def _lists_beside(
@@ -9865,22 +9874,26 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     """
     run, qrels = inputs.predictions, inputs.references
     if has_ids(run) and _are_lists_without_ids(qrels):
-        # Text that may be labels is ids beside ids.
+        # Lists of text may have been labels; beside a run with ids, they are ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
     ids = inputs.document_ids
     if _are_lists_without_ids(run) and are_lists(ids):
+        # The ids of the documents are lists beside the lists of their values.
         if _are_lists_without_ids(qrels):
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels) and _inputs_beside_ids_are_columns(run, qrels):
+        # Lists of integers beside a sparse matrix are numbers of its columns, best first.
         run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
+        # The ids of judged documents are numbers of the columns of the run.
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
+        # Sets and mappings of integers beside scores by position.
         run, qrels = _beside_judged_ids(_inputs_beside_ids_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
@@ -16851,9 +16864,9 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or that of both copies in a batch.
+    """Return the value in an array or tensor of one; None if it is masked.
 
-    A masked value is None; what is no array stays.
+    A batch asks about two copies of a query, which have the same value. What is no array stays.
 
     >>> _only_value(np.array([[0.5]])), _only_value([0.5])
     (0.5, [0.5])

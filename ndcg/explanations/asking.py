@@ -222,9 +222,9 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or that of both copies in a batch.
+    """Return the value in an array or tensor of one; None if it is masked.
 
-    A masked value is None; what is no array stays.
+    A batch asks about two copies of a query, which have the same value. What is no array stays.
 
     >>> _only_value(np.array([[0.5]])), _only_value([0.5])
     (0.5, [0.5])

@@ -38,22 +38,26 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     """
     run, qrels = inputs.predictions, inputs.references
     if has_ids(run) and _are_lists_without_ids(qrels):
-        # Text that may be labels is ids beside ids.
+        # Lists of text may have been labels; beside a run with ids, they are ids.
         qrels = read_side("references", qrels, standard_names("qrels"))
     ids = inputs.document_ids
     if _are_lists_without_ids(run) and are_lists(ids):
+        # The ids of the documents are lists beside the lists of their values.
         if _are_lists_without_ids(qrels):
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels) and _are_columns(run, qrels):
+        # Lists of integers beside a sparse matrix are numbers of its columns, best first.
         run = _ranked(_lists(run), names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
+        # The ids of judged documents are numbers of the columns of the run.
         _refuse_other_columns("references", qrels, run.shape[1])
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
+        # Sets and mappings of integers beside scores by position.
         run, qrels = _beside_judged_ids(_lists(run), qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 

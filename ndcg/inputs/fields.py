@@ -735,7 +735,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             words.append(error.fields)
     if have_same_fields:
         words.append(errors[first].fields)
-    if are_one:
+    document = str(errors[first].chosen.get("document", ""))
+    if are_one and ("document" in roles or "." in document):
+        # In a log, the documents of the references may be in another list than those of the run.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))

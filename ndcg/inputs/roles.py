@@ -423,18 +423,25 @@ def _values(
     return _values_beside(leaves(fields, beside), documents, others, names)
 
 
-def _values_beside(ends: Fields, documents: Sequence[str], others: int, names: Names) -> Candidates:
-    """Return the fields of the id's object that could hold the values.
+def _values_beside(
+    beside_id: Fields, documents: Sequence[str], number_beside: int, names: Names
+) -> Candidates:
+    """Return the fields beside the id of a document that could hold its value.
 
-    There need be no value if nothing stands beside the id: `others` is the number of fields that
-    do, also in lists.
+    Args:
+        beside_id: the fields of the object that has the id.
+        documents: the fields that could hold the id.
+        number_beside: how many other fields stand beside the id, also in lists.
+        names: the names of the side.
     """
     role = names.value
-    if names.has_no_value or (others == 0 and names.name(role) is None):
+    if names.has_no_value:
         return {}
-    values = names.candidates(role, ends, names.values())
+    if number_beside == 0 and names.name(role) is None:
+        return {}  # ids alone: their order counts, or each is relevant
+    values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
-    return {role: without_model_scores(values, others, ends, names)}
+    return {role: without_model_scores(values, number_beside, beside_id, names)}
 
 
 def _lists_beside(

@@ -20,6 +20,8 @@ LOG = [
         "gold": ["b"],
     },
 ]
+ANSWERS = [{"query": "q", "docs": [{"id": "a", "sim": 0.9}], "gold": ["a"]}]
+CLICKS = pa.table({"query_id": ["q"], "doc_id": ["a"], "shown": [0.5], "clicked": [1]})
 BY_USER: dict[str, Any] = {"predictions": "score", "references": "label", "query_ids": "user"}
 FRAME = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.5, 0.25], "label": [1, 0]})
 
@@ -48,6 +50,12 @@ OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
     "a log of its own names on both sides": refused(
         compute, "predictions", predictions=LOG, references=LOG
+    ),
+    "a log on both sides whose documents are clear": refused(
+        compute, "predictions", predictions=CLICKS, references=CLICKS
+    ),
+    "a log on both sides whose documents are in a list": refused(
+        compute, "references", predictions=ANSWERS, references=ANSWERS
     ),
     "two logs of their own names": refused(
         compute, "predictions", predictions=LOG, references=[*LOG]
