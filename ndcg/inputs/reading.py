@@ -428,8 +428,10 @@ def align(
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
-        if has_ids(inputs.references) and may_be_respelled(run, inputs.references):
-            doubts.append(rankings.respelled_ids())
+        is_any_on_one_side = rankings.judged is not None and rankings.retrieved is not None
+        if is_any_on_one_side and has_ids(inputs.references):
+            if may_be_respelled(run, inputs.references):
+                doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
