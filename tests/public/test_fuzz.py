@@ -283,6 +283,7 @@ EXPECTED_WARNINGS = (
     "hold only 0 and 1",
     "have one document each",
     "missing from the run",
+    "the scores of each query rise in the order of its documents",
 )
 
 
