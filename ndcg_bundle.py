@@ -6437,7 +6437,20 @@ def _with_lists(value: Any, depth: int) -> Any:
     return value
 
 
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+class FieldsByPath(dict[str, Field]):
+    """The fields of objects, by their paths."""
+
+    @cached_property
+    def leaves(self) -> Fields:
+        """The fields that hold no fields themselves."""
+        return self.leaves_among(self)
+
+    def leaves_among(self, paths: Iterable[str]) -> Fields:
+        """Return the fields at some paths that hold no fields themselves."""
+        return fields_at((path for path in paths if not self[path].has_fields), self)
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
     """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
@@ -6447,7 +6460,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     Raises:
         InputError: one is no object.
     """
-    fields: dict[str, Field] = {}
+    fields = FieldsByPath()
     # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -6463,12 +6476,6 @@ def _tells_more(field: Field, known: Field) -> bool:
     if field.has_fields != known.has_fields:
         return field.has_fields
     return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
-
-
-def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or only at some paths."""
-    chosen = fields if paths is None else paths
-    return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:
@@ -7972,7 +7979,6 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
-FieldsByPath = Mapping[str, Field]
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
 
 
@@ -8082,11 +8088,11 @@ def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
 
 def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     """Return where the hits of a query have the documents and their values."""
-    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.lists])
+    outside_lists = fields.leaves_among([path for path, field in fields.items() if not field.lists])
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        others = len(leaves(fields).last) - 1  # beside one id
+        others = len(fields.leaves.last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     if not names.is_order_given:
@@ -8107,7 +8113,7 @@ def roles_of_objects(
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
         try:
-            columns = leaves(fields)
+            columns = fields.leaves
             return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
             if "query" not in error.roles:
@@ -8212,7 +8218,7 @@ def _is_single(field: Field) -> bool:
 
 def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
     are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
+    single = fields.leaves_among([path for path, field in fields.items() if _is_single(field)])
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
 
 
@@ -8225,7 +8231,7 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))
-    return all(fields[path].lists or path in beside for path in leaves(fields).last)
+    return all(fields[path].lists or path in beside for path in fields.leaves.last)
 
 
 def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
@@ -8245,7 +8251,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     lists: list[str] = []
     rows: list[str] = []
     list_of_values = _list_of_named_values(fields, names)
-    for path in leaves(fields).last:
+    for path in fields.leaves.last:
         if list_of_values and fields[path].list_path != list_of_values:
             continue
         if fields[path].lists:
@@ -8275,14 +8281,14 @@ def _inputs_roles_named(role: str, name: str, fields: FieldsByPath, names: Names
     """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
     if name in fields and isinstance(fields[name].example, Mapping):
         return [name]
-    return names.candidates(role, leaves(fields), ())
+    return names.candidates(role, fields.leaves, ())
 
 
 def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
         return ()
-    named = names.candidates(names.value, leaves(fields), ())
+    named = names.candidates(names.value, fields.leaves, ())
     return fields[named[0]].list_path if len(named) == 1 else ()
 
 
@@ -8295,7 +8301,7 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     chosen = fields[document].list_path
     if not chosen:
         return []
-    ends = leaves(fields)
+    ends = fields.leaves
     by_list: dict[Keys, list[str]] = {}
     for path in ends.last:
         by_list.setdefault(fields[path].list_path, []).append(path)
@@ -8334,7 +8340,7 @@ def _inputs_roles_values(
     documents = candidates["document"]
     role = names.value
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, leaves(fields), names.values())}
+        return {role: names.candidates(role, fields.leaves, names.values())}
     document = fields[documents[0]]
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
@@ -8349,7 +8355,7 @@ def _inputs_roles_values(
     beside = []
     others = 0
     depth = len(document.list_path)
-    for path in leaves(fields).last:
+    for path in fields.leaves.last:
         field = fields[path]
         if path in queries or field.list_path[:depth] != document.list_path:
             continue
@@ -8359,7 +8365,7 @@ def _inputs_roles_values(
     # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(leaves(fields, beside), documents, others, names)
+    return _values_beside(fields.leaves_among(beside), documents, others, names)
 
 
 def _values_beside(
@@ -8411,8 +8417,8 @@ def _lists_beside(
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
-    values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
-    if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
+    values_in_objects = names.candidates(names.value, fields.leaves_among(graded), names.values())
+    if without_model_scores(values_in_objects, len(graded), fields.leaves_among(graded), names):
         return {names.value: []}
     if not beside:
         return {}
@@ -8548,7 +8554,7 @@ class ObjectReader:
         have_queries: bool = False,
         is_whole: bool = False,
     ) -> None:
-        fields: Mapping[str, Field] = fields_among(objects)
+        fields = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query") or "")
         self.wrapper: Keys = () if query is None else query.list_path
@@ -8682,10 +8688,10 @@ class ObjectReader:
 def _inputs_object_reader_chosen(
     objects: Sequence[Any],
     wrapper: Keys,
-    fields: Mapping[str, Field],
+    fields: FieldsByPath,
     names: Names,
     have_queries: bool,
-) -> tuple[Mapping[str, Field], Roles]:
+) -> tuple[FieldsByPath, Roles]:
     """Return the fields of the objects in the lists at a path, and their roles."""
     inner = _within_lists(objects, wrapper)
     if wrapper:
@@ -9328,10 +9334,14 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
+    if all(map(is_mapping_to_values, lists[0])):
+        return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
     if not any(field.in_list for field in fields.values()):
         return False
-    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])
+    outside_lists = fields.leaves_among(
+        [path for path, field in fields.items() if not field.in_list]
+    )
     return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
 
 
@@ -10340,7 +10350,9 @@ class Inputs(NamedTuple):
         if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        return kind if kind == plain_kind(self.references) else ""
+        if kind and kind == plain_kind(self.references):
+            return kind
+        return ""
 
     def settled(
         self,
@@ -10371,10 +10383,10 @@ def plain_kind(side: Any) -> str:
     Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
     first query tells.
     """
-    if _inputs_reading_are_numbers(side):
-        return "numbers"
     if type(side) is dict and _inputs_reading_are_rankings(side):
         return "mappings"
+    if _inputs_reading_are_numbers(side):
+        return "numbers"
     return ""
 
 

@@ -12,6 +12,7 @@ from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
     Field,
+    FieldsByPath,
     Keys,
     fields_among,
     is_list,
@@ -135,7 +136,7 @@ class ObjectReader:
         have_queries: bool = False,
         is_whole: bool = False,
     ) -> None:
-        fields: Mapping[str, Field] = fields_among(objects)
+        fields = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
         query = fields.get(names.name("query") or "")
         self.wrapper: Keys = () if query is None else query.list_path
@@ -269,10 +270,10 @@ class ObjectReader:
 def _chosen(
     objects: Sequence[Any],
     wrapper: Keys,
-    fields: Mapping[str, Field],
+    fields: FieldsByPath,
     names: Names,
     have_queries: bool,
-) -> tuple[Mapping[str, Field], Roles]:
+) -> tuple[FieldsByPath, Roles]:
     """Return the fields of the objects in the lists at a path, and their roles."""
     inner = _within_lists(objects, wrapper)
     if wrapper:

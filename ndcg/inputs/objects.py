@@ -7,6 +7,7 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from enum import Enum
+from functools import cached_property
 from itertools import islice, repeat
 from numbers import Number
 from operator import itemgetter
@@ -162,7 +163,20 @@ def _with_lists(value: Any, depth: int) -> Any:
     return value
 
 
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
+class FieldsByPath(dict[str, Field]):
+    """The fields of objects, by their paths."""
+
+    @cached_property
+    def leaves(self) -> Fields:
+        """The fields that hold no fields themselves."""
+        return self.leaves_among(self)
+
+    def leaves_among(self, paths: Iterable[str]) -> Fields:
+        """Return the fields at some paths that hold no fields themselves."""
+        return fields_at((path for path in paths if not self[path].has_fields), self)
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
     """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
@@ -172,7 +186,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> dict[str, Field]:
     Raises:
         InputError: one is no object.
     """
-    fields: dict[str, Field] = {}
+    fields = FieldsByPath()
     # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -188,12 +202,6 @@ def _tells_more(field: Field, known: Field) -> bool:
     if field.has_fields != known.has_fields:
         return field.has_fields
     return _is_empty(known.example) and not _is_empty(field.example)
-
-
-def leaves(fields: Mapping[str, Field], paths: Iterable[str] | None = None) -> Fields:
-    """Return the fields that hold no fields themselves, all or only at some paths."""
-    chosen = fields if paths is None else paths
-    return fields_at((path for path in chosen if not fields[path].has_fields), fields)
 
 
 def to_list(fields: Mapping[str, Field]) -> Fields:

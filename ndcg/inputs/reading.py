@@ -109,7 +109,9 @@ class Inputs(NamedTuple):
         if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        return kind if kind == plain_kind(self.references) else ""
+        if kind and kind == plain_kind(self.references):
+            return kind
+        return ""
 
     def settled(
         self,
@@ -140,10 +142,10 @@ def plain_kind(side: Any) -> str:
     Numbers are in an array or in nested lists, mappings are ``{query: {document: number}}``. The
     first query tells.
     """
-    if _are_numbers(side):
-        return "numbers"
     if type(side) is dict and _are_rankings(side):
         return "mappings"
+    if _are_numbers(side):
+        return "numbers"
     return ""
 
 

@@ -30,10 +30,9 @@ from .fields import (
     without_model_scores,
 )
 from .ids import id_kind
-from .objects import Field, Keys, fields_at, is_list, is_object, leaves, to_list, values_at
+from .objects import Field, FieldsByPath, Keys, fields_at, is_list, is_object, to_list, values_at
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
-FieldsByPath = Mapping[str, Field]
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
 
 
@@ -143,11 +142,11 @@ def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
 
 def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
     """Return where the hits of a query have the documents and their values."""
-    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.lists])
+    outside_lists = fields.leaves_among([path for path, field in fields.items() if not field.lists])
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        others = len(leaves(fields).last) - 1  # beside one id
+        others = len(fields.leaves.last) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     if not names.is_order_given:
@@ -168,7 +167,7 @@ def roles_of_objects(
     there = "the objects have"
     if not have_queries and all(map(_is_single, fields.values())):  # as in a table
         try:
-            columns = leaves(fields)
+            columns = fields.leaves
             return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
             if "query" not in error.roles:
@@ -273,7 +272,7 @@ def _is_single(field: Field) -> bool:
 
 def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
     are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = leaves(fields, [path for path, field in fields.items() if _is_single(field)])
+    single = fields.leaves_among([path for path, field in fields.items() if _is_single(field)])
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
 
 
@@ -286,7 +285,7 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))
-    return all(fields[path].lists or path in beside for path in leaves(fields).last)
+    return all(fields[path].lists or path in beside for path in fields.leaves.last)
 
 
 def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
@@ -306,7 +305,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     lists: list[str] = []
     rows: list[str] = []
     list_of_values = _list_of_named_values(fields, names)
-    for path in leaves(fields).last:
+    for path in fields.leaves.last:
         if list_of_values and fields[path].list_path != list_of_values:
             continue
         if fields[path].lists:
@@ -336,14 +335,14 @@ def _named(role: str, name: str, fields: FieldsByPath, names: Names) -> list[str
     """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
     if name in fields and isinstance(fields[name].example, Mapping):
         return [name]
-    return names.candidates(role, leaves(fields), ())
+    return names.candidates(role, fields.leaves, ())
 
 
 def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
         return ()
-    named = names.candidates(names.value, leaves(fields), ())
+    named = names.candidates(names.value, fields.leaves, ())
     return fields[named[0]].list_path if len(named) == 1 else ()
 
 
@@ -356,7 +355,7 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     chosen = fields[document].list_path
     if not chosen:
         return []
-    ends = leaves(fields)
+    ends = fields.leaves
     by_list: dict[Keys, list[str]] = {}
     for path in ends.last:
         by_list.setdefault(fields[path].list_path, []).append(path)
@@ -395,7 +394,7 @@ def _values(
     documents = candidates["document"]
     role = names.value
     if len(documents) != 1:  # one error names all that is not clear
-        return {role: names.candidates(role, leaves(fields), names.values())}
+        return {role: names.candidates(role, fields.leaves, names.values())}
     document = fields[documents[0]]
     if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
         return {}
@@ -410,7 +409,7 @@ def _values(
     beside = []
     others = 0
     depth = len(document.list_path)
-    for path in leaves(fields).last:
+    for path in fields.leaves.last:
         field = fields[path]
         if path in queries or field.list_path[:depth] != document.list_path:
             continue
@@ -420,7 +419,7 @@ def _values(
     # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(leaves(fields, beside), documents, others, names)
+    return _values_beside(fields.leaves_among(beside), documents, others, names)
 
 
 def _values_beside(
@@ -472,8 +471,8 @@ def _lists_beside(
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
-    values_in_objects = names.candidates(names.value, leaves(fields, graded), names.values())
-    if without_model_scores(values_in_objects, len(graded), leaves(fields, graded), names):
+    values_in_objects = names.candidates(names.value, fields.leaves_among(graded), names.values())
+    if without_model_scores(values_in_objects, len(graded), fields.leaves_among(graded), names):
         return {names.value: []}
     if not beside:
         return {}

@@ -39,7 +39,7 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import SINGLE, fields_among, is_list, is_object, leaves, values_at, without_arrays
+from .objects import SINGLE, fields_among, is_list, is_object, values_at, without_arrays
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -184,10 +184,14 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
+    if all(map(is_mapping_to_values, lists[0])):
+        return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
     if not any(field.in_list for field in fields.values()):
         return False
-    outside_lists = leaves(fields, [path for path, field in fields.items() if not field.in_list])
+    outside_lists = fields.leaves_among(
+        [path for path, field in fields.items() if not field.in_list]
+    )
     return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
 
 
