@@ -8964,6 +8964,7 @@ def _listed(columns: list[Any]) -> str:
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -9044,17 +9045,29 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
 
 
 def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
-    """Warn of scores that are equal beside ranks, or in another order, in the first rows.
-
-    Return whether the ranks tell an order: they are not all equal.
-    """
-    heads = {role: in_python(column[:ROWS_LOOKED_AT]) for role, column in cells.items()}
-    scores = list(map(as_number, heads["score"]))
-    ranks = list(map(as_number, heads["rank"]))
-    problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
+    """Warn of scores that do not fit the ranks beside them; return whether ranks tell an order."""
+    problem, has_ranks = fit_of_ranks(cells, names)
     if problem:
         warn(f"{mark(argument)}: {problem}")
-    return tell_order(ranks)
+    return has_ranks
+
+
+def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
+    """Return what a warning says about scores that do not fit the ranks beside them.
+
+    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
+    order: they are not all equal.
+    """
+    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
+    # Where several systems stand one after another, the first query comes again there.
+    later = in_python(cells["query"][ROWS_LOOKED_AT:MOST_ROWS])
+    rows = [row for row, query in enumerate(later, ROWS_LOOKED_AT) if query == heads["query"][0]]
+    for row in rows[:ROWS_LOOKED_AT]:
+        for role, column in cells.items():
+            heads[role] += in_python(column[row : row + 1])
+    scores = list(map(as_number, heads["score"]))
+    ranks = list(map(as_number, heads["rank"]))
+    return beside_ranks(heads["query"], scores, ranks, names.ascending), tell_order(ranks)
 
 
 def as_python(cell: Any) -> Any:
@@ -11688,8 +11701,10 @@ def from_json(
         kind = _kind_of_first(values, request.names)
         reader = ValueReader(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        notice, has_ranks = reader.fit_of_ranks(values)
         # Lines are counted from 1.
-        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
+        begin = FilePart(ROWS.empty_table(), 1, notice=notice, has_ranks=has_ranks)
+        return "line {}", chain([begin], parts)
     try:
         value = parse_json(head + b"".join(chunks))
     except json.JSONDecodeError as error:
@@ -11717,7 +11732,9 @@ def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
     else:
         kind = _kind_of_first(values, request.names)
     reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    return unit, reader.part_of_values(list(enumerate(values)), len(values))
+    part = reader.part_of_values(list(enumerate(values)), len(values))
+    notice, has_ranks = reader.fit_of_ranks(values)
+    return unit, part._replace(notice=part.notice or notice, has_ranks=has_ranks)
 
 
 def _kind_of_first(values: Sequence[Any], names: Names) -> str:
@@ -11850,6 +11867,16 @@ class ValueReader:
             has_values=reader.has_values,
             notice=reader.lists.warning,
         )
+
+    def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
+        """Return what a warning says about rows with ranks, and whether ranks tell an order."""
+        records = self.records
+        if self.kind != "objects" or records is None or records.ranks is None or records.wrapper:
+            return "", False
+        cells = records.rows(values)
+        if "score" not in cells:
+            return "", False
+        return fit_of_ranks({**cells, "rank": values_at(values, records.ranks)}, self.names)
 
     # Lines
 
@@ -12388,6 +12415,7 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
 
 SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+FIRST_CELL = re.compile(rb"[^ \t,;]+[ \t,;]")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
@@ -12414,7 +12442,7 @@ def from_lines(
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+            lines = _sample(head[first.start(1) :], layout)
             notice, has_ranks = notice_of(lines, layout, request)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
@@ -12434,6 +12462,29 @@ def from_lines(
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
+
+
+def _sample(text: bytes, layout: Layout) -> list[bytes]:
+    """Return the first lines, and later ones that begin as the first row does.
+
+    Where the runs of several systems stand one after another, the first query comes again there.
+    """
+    *lines, later = text.split(b"\n", SAMPLE)
+    if len(lines) < SAMPLE:
+        return [*lines, later]
+    first_row = lines[0] if layout.is_trec else lines[1]
+    first_cell = FIRST_CELL.match(first_row)
+    if first_cell is None:
+        return lines
+    start = b"\n" + first_cell[0]
+    at = later.find(start)
+    while at >= 0 and len(lines) < 2 * SAMPLE:
+        end = later.find(b"\n", at + 1)
+        if end < 0:
+            end = len(later)
+        lines.append(later[at + 1 : end])
+        at = later.find(start, end)
+    return lines
 
 
 def _hold_no_text(lines: Sequence[bytes]) -> bool:
@@ -12774,11 +12825,21 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
+    read = dict(chosen)
+    ranks = column_of_ranks(source.schema.names, chosen, request.names)
+    if ranks is not None:
+        read["rank"] = ranks
     if source.checked is not None:
-        source = source.checked(names)
+        source = source.checked(list(read.values()))
     uncompressed = 0
-    for batch in source.batches(names):
+    for batch in source.batches(list(read.values())):
         batch.validate(full=True)
+        if "rank" in read:
+            # The first rows tell; batches after them need no ranks.
+            columns = {role: batch[name] for role, name in read.items()}
+            notice, has_ranks = fit_of_ranks(columns, request.names)
+            yield FilePart(ROWS.empty_table(), 0, notice=notice, has_ranks=has_ranks)
+            del read["rank"]
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))

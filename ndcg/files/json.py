@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..inputs.fields import Names
 from ..inputs.ids import NO_ID
 from ..inputs.object_reader import ObjectReader
-from ..inputs.objects import LOOKED_AT
+from ..inputs.objects import LOOKED_AT, values_at
 from ..inputs.sides import (
     RowReader,
     are_queries,
@@ -22,7 +22,7 @@ from ..inputs.sides import (
     is_single_object,
     refuse_table_by_index,
 )
-from ..inputs.tables import rows_of_frame, table_of
+from ..inputs.tables import fit_of_ranks, rows_of_frame, table_of
 from ..measure.messages import InputError, marked
 from .content import ByteStream, SavedResultError, line_chunks, parse_json, shown_cell
 from .parts import (
@@ -50,8 +50,10 @@ def from_json(
         kind = _kind_of_first(values, request.names)
         reader = ValueReader(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
+        notice, has_ranks = reader.fit_of_ranks(values)
         # Lines are counted from 1.
-        return "line {}", chain([FilePart(ROWS.empty_table(), 1)], parts)
+        begin = FilePart(ROWS.empty_table(), 1, notice=notice, has_ranks=has_ranks)
+        return "line {}", chain([begin], parts)
     try:
         value = parse_json(head + b"".join(chunks))
     except json.JSONDecodeError as error:
@@ -79,7 +81,9 @@ def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
     else:
         kind = _kind_of_first(values, request.names)
     reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    return unit, reader.part_of_values(list(enumerate(values)), len(values))
+    part = reader.part_of_values(list(enumerate(values)), len(values))
+    notice, has_ranks = reader.fit_of_ranks(values)
+    return unit, part._replace(notice=part.notice or notice, has_ranks=has_ranks)
 
 
 def _kind_of_first(values: Sequence[Any], names: Names) -> str:
@@ -212,6 +216,16 @@ class ValueReader:
             has_values=reader.has_values,
             notice=reader.lists.warning,
         )
+
+    def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
+        """Return what a warning says about rows with ranks, and whether ranks tell an order."""
+        records = self.records
+        if self.kind != "objects" or records is None or records.ranks is None or records.wrapper:
+            return "", False
+        cells = records.rows(values)
+        if "score" not in cells:
+            return "", False
+        return fit_of_ranks({**cells, "rank": values_at(values, records.ranks)}, self.names)
 
     # Lines
 

@@ -12,15 +12,17 @@ from ..inputs.columns import as_number, value_type, without_decimals
 from ..inputs.fields import (
     Fields,
     UnknownFieldError,
+    column_of_ranks,
     fields_without_role,
     refuse_repeated_names,
 )
 from ..inputs.ids import id_kind
 from ..inputs.roles import chosen_columns
+from ..inputs.tables import fit_of_ranks
 from ..measure.labels import Labels
 from .content import Limits
 from .json import ValueReader
-from .parts import FilePart, ReadRequest, checked_part, floats, id_table, numerals
+from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, numerals
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
@@ -53,11 +55,21 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
+    read = dict(chosen)
+    ranks = column_of_ranks(source.schema.names, chosen, request.names)
+    if ranks is not None:
+        read["rank"] = ranks
     if source.checked is not None:
-        source = source.checked(names)
+        source = source.checked(list(read.values()))
     uncompressed = 0
-    for batch in source.batches(names):
+    for batch in source.batches(list(read.values())):
         batch.validate(full=True)
+        if "rank" in read:
+            # The first rows tell; batches after them need no ranks.
+            columns = {role: batch[name] for role, name in read.items()}
+            notice, has_ranks = fit_of_ranks(columns, request.names)
+            yield FilePart(ROWS.empty_table(), 0, notice=notice, has_ranks=has_ranks)
+            del read["rank"]
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))

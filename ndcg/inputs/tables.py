@@ -34,6 +34,7 @@ from .roles import chosen_columns
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -114,17 +115,29 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
 
 
 def held_against_ranks(argument: str, cells: Mapping[str, Any], names: Names) -> bool:
-    """Warn of scores that are equal beside ranks, or in another order, in the first rows.
-
-    Return whether the ranks tell an order: they are not all equal.
-    """
-    heads = {role: in_python(column[:ROWS_LOOKED_AT]) for role, column in cells.items()}
-    scores = list(map(as_number, heads["score"]))
-    ranks = list(map(as_number, heads["rank"]))
-    problem = beside_ranks(heads["query"], scores, ranks, names.ascending)
+    """Warn of scores that do not fit the ranks beside them; return whether ranks tell an order."""
+    problem, has_ranks = fit_of_ranks(cells, names)
     if problem:
         warn(f"{mark(argument)}: {problem}")
-    return tell_order(ranks)
+    return has_ranks
+
+
+def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
+    """Return what a warning says about scores that do not fit the ranks beside them.
+
+    They are equal, or in another order, in the first rows. Return as well whether the ranks tell an
+    order: they are not all equal.
+    """
+    heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
+    # Where several systems stand one after another, the first query comes again there.
+    later = in_python(cells["query"][ROWS_LOOKED_AT:MOST_ROWS])
+    rows = [row for row, query in enumerate(later, ROWS_LOOKED_AT) if query == heads["query"][0]]
+    for row in rows[:ROWS_LOOKED_AT]:
+        for role, column in cells.items():
+            heads[role] += in_python(column[row : row + 1])
+    scores = list(map(as_number, heads["score"]))
+    ranks = list(map(as_number, heads["rank"]))
+    return beside_ranks(heads["query"], scores, ranks, names.ascending), tell_order(ranks)
 
 
 def as_python(cell: Any) -> Any:

@@ -98,6 +98,8 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if not cells[0] or (cells[0].startswith(b"#") and not is_row(cells, widths)):
             continue
         if len(cells) not in widths:
+            if not lines and len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1]):
+                return Fault(None, ("under a standard name",))  # a header, "query, document"
             words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
             others: list[str] = []
             if len(cells) == 3 and kind == "qrels" and not lines:  # a first line of three columns

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from refusals import refusal, warning
-from sources import TABLES, as_table, save_csv, save_json, save_lines
+from sources import ROWS_IN, TABLES, Records, as_table, save_csv, save_json, save_lines
 
 from ndcg import compute
 
@@ -506,3 +506,28 @@ def test_the_lowest_float32_gets_a_warning_and_other_low_scores_none() -> None:
     with warning("predictions"):
         compute(predictions={"q1": {"d1": 0.5, "d2": lowest}}, references=QRELS)
     compute(predictions=[[0.5, -1e9, -math.inf]], references=[[1, 0, 0]])
+
+
+def save_trec(rows: Records, path: Path) -> Path:
+    lines = [f"{row['qid']} Q0 {row['docno']} {row['rank']} {row['score']} tag\n" for row in rows]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("name", [*ROWS_IN, "TREC"])
+def test_systems_one_after_the_other_are_told_however_many_queries_they_have(
+    name: str, tmp_path: Path
+) -> None:
+    write = save_trec if name == "TREC" else ROWS_IN[name]
+    queries = 50 if name == "JSON Lines" else 150  # only its first 1,024 lines are looked at
+    rows = [
+        {"qid": f"q{query}", "docno": f"{system}{rank}", "rank": rank, "score": best / rank}
+        for system, best in (("a", 1.0), ("b", 30.0))
+        for query in range(queries)
+        for rank in range(1, 11)
+    ]
+    qrels = {f"q{query}": {"a1": 1, "b2": 1} for query in range(queries)}
+    one_system = write(rows[: len(rows) // 2], tmp_path / "one")
+    compute(predictions=one_system, references=qrels)
+    with pytest.warns(UserWarning, match="query 'q0': documents with different scores have its"):
+        compute(predictions=write(rows, tmp_path / "both"), references=qrels)
