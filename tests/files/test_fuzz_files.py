@@ -93,7 +93,10 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             "is longer than": len(text) > longest,
         }
         if any(problems.values()):
-            return Fault(number, tuple(words for words, is_there in problems.items() if is_there))
+            faults = tuple(words for words, is_there in problems.items() if is_there)
+            if content.startswith(b"ORC"):  # with a NUL byte soon after it, that of an ORC file
+                return Fault(None, ("is an ORC file", *faults))
+            return Fault(number, faults)
         cells = cells_of(line)
         if not cells[0] or (cells[0].startswith(b"#") and not is_row(cells, widths)):
             continue
