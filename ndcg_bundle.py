@@ -7318,24 +7318,36 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
-def tell_order(ranks: Iterable[Any]) -> bool:
+def _tell_order(ranks: Iterable[Any]) -> bool:
     """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
 def beside_ranks(
     queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
-) -> str:
+) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank.
+    documents have its first rank. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    for query, score, rank in zip(queries, scores, ranks, strict=True):
+    numbers_of_ranks = list(map(_number_or_none, ranks))
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+        if not id_kind(type(query)):
+            continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(score)
+        scores_of_query.append(_number_or_none(score))
         ranks_of_query.append(rank)
+    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+
+
+def _number_or_none(value: Any) -> Real | None:
+    return value if isinstance(value, Real) else None
+
+
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
@@ -7351,7 +7363,7 @@ def beside_ranks(
 
 def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether ranks tell an order, but the first one is that of several scores."""
-    if not tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
         return False
     first = min(ranks)
     return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
@@ -9067,7 +9079,7 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
             heads[role] += in_python(column[row : row + 1])
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    return beside_ranks(heads["query"], scores, ranks, names.ascending), tell_order(ranks)
+    return beside_ranks(heads["query"], scores, ranks, names.ascending)
 
 
 def as_python(cell: Any) -> Any:
@@ -9307,7 +9319,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         except UnknownFieldError as error:
             keys = _keys_around_queries(side)
             if keys:
-                error.add(f"if its queries are in {argument}{keys}, give that alone")
+                error.add(f"if its queries are in {mark(argument)}{keys}, give that alone")
             elif all(map(_are_queries_of_numbers, side.values())):
                 error.add("if the keys are systems, give compare(systems=...)")
             raise
@@ -10684,8 +10696,8 @@ def align(
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
-        is_any_on_one_side = rankings.judged is not None and rankings.retrieved is not None
-        if is_any_on_one_side and has_ids(inputs.references):
+        both_lack_some = rankings.judged is not None and rankings.retrieved is not None
+        if both_lack_some and has_ids(inputs.references):
             if may_be_respelled(run, inputs.references):
                 doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):
@@ -12335,7 +12347,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        return _held_against_ranks(*_ranks_of_trec(rows), request)
+        return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
@@ -12349,13 +12361,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return _held_against_ranks(queries, scores, ranks, request)
-
-
-def _held_against_ranks(
-    queries: Sequence[Any], scores: Sequence[Any], ranks: Sequence[Any], request: ReadRequest
-) -> tuple[str, bool]:
-    return beside_ranks(queries, scores, ranks, request.names.ascending), tell_order(ranks)
+    return beside_ranks(queries, scores, ranks, request.names.ascending)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
@@ -17,7 +17,7 @@ from ..inputs.fields import (
     fields_without_role,
     refuse_repeated_names,
 )
-from ..inputs.no_rankings import beside_ranks, tell_order
+from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import chosen_columns
 from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
@@ -256,7 +256,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        return _held_against_ranks(*_ranks_of_trec(rows), request)
+        return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
@@ -270,13 +270,7 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return _held_against_ranks(queries, scores, ranks, request)
-
-
-def _held_against_ranks(
-    queries: Sequence[Any], scores: Sequence[Any], ranks: Sequence[Any], request: ReadRequest
-) -> tuple[str, bool]:
-    return beside_ranks(queries, scores, ranks, request.names.ascending), tell_order(ranks)
+    return beside_ranks(queries, scores, ranks, request.names.ascending)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:

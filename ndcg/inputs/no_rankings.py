@@ -1,7 +1,7 @@
 """Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..measure.messages import InputError, mark, shown, warn
 from .columns import Column, as_number
 from .fields import Names
+from .ids import id_kind
 
 FEWEST_OF_QUERY = 3  # documents whose order tells something
 BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
@@ -257,24 +258,36 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
-def tell_order(ranks: Iterable[Any]) -> bool:
+def _tell_order(ranks: Iterable[Any]) -> bool:
     """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
 def beside_ranks(
     queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
-) -> str:
+) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
     The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank.
+    documents have its first rank. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    for query, score, rank in zip(queries, scores, ranks, strict=True):
+    numbers_of_ranks = list(map(_number_or_none, ranks))
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+        if not id_kind(type(query)):
+            continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(score)
+        scores_of_query.append(_number_or_none(score))
         ranks_of_query.append(rank)
+    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+
+
+def _number_or_none(value: Any) -> Real | None:
+    return value if isinstance(value, Real) else None
+
+
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
@@ -290,7 +303,7 @@ def beside_ranks(
 
 def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
     """Return whether ranks tell an order, but the first one is that of several scores."""
-    if not tell_order(ranks) or not _are_numbers((*scores, *ranks)):
+    if not _tell_order(ranks) or not _are_numbers((*scores, *ranks)):
         return False
     first = min(ranks)
     return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1

@@ -430,8 +430,8 @@ def align(
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
-        is_any_on_one_side = rankings.judged is not None and rankings.retrieved is not None
-        if is_any_on_one_side and has_ids(inputs.references):
+        both_lack_some = rankings.judged is not None and rankings.retrieved is not None
+        if both_lack_some and has_ids(inputs.references):
             if may_be_respelled(run, inputs.references):
                 doubts.append(rankings.respelled_ids())
     for doubt in filter(None, doubts):

@@ -144,7 +144,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         except UnknownFieldError as error:
             keys = _keys_around_queries(side)
             if keys:
-                error.add(f"if its queries are in {argument}{keys}, give that alone")
+                error.add(f"if its queries are in {mark(argument)}{keys}, give that alone")
             elif all(map(_are_queries_of_numbers, side.values())):
                 error.add("if the keys are systems, give compare(systems=...)")
             raise

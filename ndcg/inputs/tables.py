@@ -28,7 +28,7 @@ from .fields import (
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
-from .no_rankings import beside_ranks, tell_order
+from .no_rankings import beside_ranks
 from .objects import is_list, is_object
 from .roles import chosen_columns
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
@@ -137,7 +137,7 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
             heads[role] += in_python(column[row : row + 1])
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    return beside_ranks(heads["query"], scores, ranks, names.ascending), tell_order(ranks)
+    return beside_ranks(heads["query"], scores, ranks, names.ascending)
 
 
 def as_python(cell: Any) -> Any:

@@ -531,3 +531,31 @@ def test_systems_one_after_the_other_are_told_however_many_queries_they_have(
     compute(predictions=one_system, references=qrels)
     with pytest.warns(UserWarning, match="query 'q0': documents with different scores have its"):
         compute(predictions=write(rows, tmp_path / "both"), references=qrels)
+
+
+@pytest.mark.parametrize("name", ["dicts", "objects", "JSON", "JSON Lines"])
+@pytest.mark.parametrize(
+    "fault", [{"qid": ["q"]}, {"score": [1]}, {"score": {"bm25": 1}}], ids=repr
+)
+def test_a_faulty_row_beside_ranks_gets_its_error(
+    name: str, fault: dict[str, Any], tmp_path: Path
+) -> None:
+    rows = [
+        {"qid": "q", "docno": "a", "rank": 1, "score": 0.5},
+        {"qid": "q", "docno": "b", "rank": 2, "score": 0.4} | fault,
+    ]
+    run = ROWS_IN[name](rows, tmp_path / "run")
+    with refusal("predictions"):
+        compute(predictions=run, references={"q": {"a": 1}})
+
+
+@pytest.mark.parametrize("name", ["dicts", "objects", "JSON", "JSON Lines"])
+@pytest.mark.parametrize("rank", [[2], {"bm25": 2}, "second", None], ids=repr)
+def test_ranks_that_are_no_numbers_tell_nothing(name: str, rank: Any, tmp_path: Path) -> None:
+    rows = [
+        {"qid": "q", "docno": "a", "rank": 1, "score": 0.5},
+        {"qid": "q", "docno": "b", "rank": rank, "score": 0.4},
+    ]
+    run = ROWS_IN[name](rows, tmp_path / "run")
+    ndcg = compute(predictions=run, references={"q": {"b": 1}})["nDCG"]
+    assert ndcg == pytest.approx(1 / math.log2(3))
