@@ -4867,383 +4867,6 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
-# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
-
-
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
-
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the starts of the queries, from 0, and the end of the last one: int64 of shape
-    # ``(queries + 1,)``
-    offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with
-    # their ids; None if they have no ids
-    place: Place | None = None
-    # the ids of the queries; None if they have none
-    query_ids: Sequence[Any] | pa.Array | None = None
-    # True for a query whose ranking in the predictions leaves no document here, such as an empty
-    # list of ids; None if there are none
-    answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
-    # of shape ``(queries, 2)``; None without `exclude`
-    excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
-    unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat
-    # columns without document ids; None if documents have only positions
-    documents: Callable[[int], Sequence[Any]] | None = None
-
-    @classmethod
-    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
-        """Return the rankings of documents from both sides, without padding."""
-        if relevance.padding is not None and relevance.padding.any():
-            kept = ~relevance.padding
-            if relevance.present is not None:
-                kept |= ~relevance.present  # a document without a relevance is not padding
-            score = score.only(kept)
-            relevance = relevance.only(kept)
-        judged, retrieved = relevance.present, score.present
-        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.offsets) - 1
-
-    def names(self) -> list[Any]:
-        """Return the ids of the queries, or their indices."""
-        if self.query_ids is None:
-            return list(range(self.queries))
-        return as_list(self.query_ids)
-
-    @property
-    def missing(self) -> Mask:
-        """True for a query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
-
-    def lacking(self) -> Mask:
-        """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.missing | self.empty()
-
-    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, neither judged nor retrieved if a mask is False for them.
-
-        If they are excluded from the run only, they stay judged.
-        """
-        retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
-        if exclude_from == "run":
-            return rankings
-        return rankings._replace(judged=in_both(kept, self.judged))
-
-    def of_judged(self) -> "Rankings":
-        """Return the same documents, but unjudged ones count as not retrieved."""
-        if self.judged is None:
-            return self
-        # Invalid scores are kept, so that they are rejected.
-        kept = self.judged | ~(self.score < np.inf)
-        kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
-
-    def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
-        if score_dtype == "given":
-            return self
-        score = in_dtype(self.score, score_dtype)
-        became_infinite = np.isinf(score) & np.isfinite(self.score)
-        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
-        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(became_infinite, problem)
-        return self._replace(score=score)
-
-    def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
-
-        Scores in ascending order are negated after they have their type, since the complement of a
-        large integer may be rounded otherwise.
-        """
-        if score_order == "descending":
-            return self
-        problem = "is not a score; None or inf marks one not retrieved"
-        self._refuse_scores(~(self.score > -np.inf), problem)
-        return self._replace(score=negated(self.score))
-
-    def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
-        gains = labels.gains_of(self.relevance)
-        unknown = in_both(np.isnan(gains), self.judged)
-        if unknown.any():
-            row = int(unknown.argmax())
-            label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
-            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
-
-    def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, if some ranks are missing.
-
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
-        query. Empty if the scores are no ranks, or have no gap.
-        """
-        retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score = self.score[retrieved]
-        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-            return ""
-        query, score = self._in_order(retrieved)
-        is_next = query[1:] == query[:-1]  # the next document is of the same query
-        if (is_next & (score[1:] == score[:-1])).any():
-            return ""
-        gaps = is_next & (score[1:] > score[:-1] + 1)
-        if not gaps.any():
-            return ""
-        row = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[row]), None)
-        before, after = score[row : row + 2].tolist()
-        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-        return f"{place}: {problem}; {hint}"
-
-    def mask_among_scores(self) -> str:
-        """Return what a warning says about the lowest float32 among the first scores; or nothing.
-
-        Libraries write it in place of the scores of items that they filter out.
-        """
-        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
-            return ""
-        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        return f"{problem}; leave them out, or give them the score None"
-
-    def counted_ids(self) -> str:
-        """Return what a warning says about ids of a run that may be positions; empty for others.
-
-        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
-        candidates, and some judged documents have other ids.
-        """
-        if self.documents is None or self.excluded is not None:
-            return ""
-        others: list[str] = []
-        most = 0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = list(map(str, self.documents(query)))
-            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            ranked = set(compress(ids, retrieved))
-            if ranked != set(map(str, range(len(ranked)))):
-                return ""
-            others += [document for document in ids if document not in ranked]
-            most = max(most, len(ranked))
-        if most < 2 or not others or not others[0].isdigit():
-            return ""
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        return f"{problem}, and {others[0]} is judged too; {hint}"
-
-    def respelled_ids(self) -> str:
-        """Return what a warning says about a judged id that was retrieved in another spelling.
-
-        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
-        The first queries are looked at. Empty if there is none.
-        """
-        if self.documents is None or self.place is None:
-            return ""
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = self.documents(query)
-            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
-            for document in compress(ids, judged & ~retrieved):
-                other = others.get(spelling(document))
-                if other is not None:
-                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                    hint = "give ids with the same case, spaces, zeros and Unicode form"
-                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
-        return ""
-
-    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
-        """Raise an error for the first retrieved document that a mask marks."""
-        wrong = in_both(wrong, self.retrieved)
-        if wrong.any():
-            row = int(wrong.argmax())
-            query, position = place_among(self.offsets, row)
-            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays for the kernel, by name."""
-        return dict(zip(self._fields[:5], self[:5], strict=True))
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of a query were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        query, score = self._in_order(self._of_sides()[0])
-        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-        return np.asarray(query[1:][is_tie])
-
-    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        """Return the query and the score of some documents, by query and ascending by score."""
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
-        score = self.score[chosen]
-        order = np.lexsort((score, query))
-        return query[order], score[order]
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
-        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            yield self._piece(start, stop)
-
-    def _piece(self, start: int, stop: int) -> "Rankings":
-        queries = slice(start, stop)
-        rows = slice(*self.offsets[[start, stop]].tolist())
-        return Rankings(
-            self.relevance[rows],
-            self.score[rows],
-            self.offsets[start : stop + 1] - self.offsets[start],
-            taken(self.judged, rows),
-            taken(self.retrieved, rows),
-            _counted_from(start, self.place),
-            taken(self.query_ids, queries),
-            taken(self.answered, queries),
-            taken(self.excluded, queries),
-            documents=_counted_from(start, self.documents),
-        )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def matched(self) -> "Rankings":
-        """Return the same rankings, with `unmatched`.
-
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged
-        documents. In flat columns, there may be no such query because the ids of queries differ.
-        """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
-        # Almost always, one of the first documents is in both.
-        for rows in (slice(PROBE), slice(None)):
-            retrieved, judged = self._of_sides(rows)
-            if (retrieved & judged).any():
-                return self._replace(unmatched="")
-        if self._are_empty_lists() and judged.any():
-            problem = "no document was both retrieved and judged: every query has an empty list"
-            return self._replace(unmatched=f"{problem}; check how the lists were made")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
-        if has_both.any():
-            # The warning shows the documents of the first such query.
-            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & from_query, judged & from_query
-        elif self.answered is not None or not (retrieved.any() and judged.any()):
-            return self
-        first_retrieved = self._place_of(int(retrieved.argmax()))
-        first_judged = self._place_of(int(judged.argmax()))
-        problem = "no document was both retrieved and judged"
-        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
-
-    def _are_empty_lists(self) -> bool:
-        """Return whether all of several queries have a ranking without documents."""
-        if self.answered is None or self.excluded is not None:
-            return False
-        return self.queries > 1 and bool(self.answered.all())
-
-    def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
-
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
-        """Return which of some documents were retrieved, and which were judged."""
-        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
-
-    def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
-        return ranked if self.answered is None else ranked | self.answered
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of a query a mask marks."""
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def spelling(document: Any) -> Any:
-    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
-
-    A number has no zeros before it, and no decimals that are 0.
-
-    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
-    ('caf\xe9', '7', '7', 7)
-    """
-    if not isinstance(document, str):
-        return document
-    document = unicodedata.normalize("NFC", document).strip().casefold()
-    number = document.removesuffix(".0")
-    if number.isdecimal():
-        return number.lstrip("0") or "0"
-    return document
-
-
-def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
-    if function is None:
-        return None
-    return lambda query, *position: function(start + query, *position)
-
-
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Return predictions and references as Arrow lists, with nulls for missing values.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
-    others are float64.
-    """
-    offsets = pa.array(rankings.offsets, pa.int32())
-    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
-    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
-    return predictions, references
-
-
-def _arrow_lists(
-    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
-) -> pa.Array:
-    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-    try:
-        values = pa.array(numbers, mask=None if present is None else ~present)
-        if not is_narrow:
-            values = values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
-        raise InputError(problem, argument) from None
-    return pa.ListArray.from_arrays(offsets, values)
-
-
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
 
 ROLES = ("query", "document", "score", "relevance")
@@ -6016,6 +5639,768 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     if having[0] is qrels:
         return "the references have none"
     return "neither side has such a field"
+
+
+# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
+
+FEWEST_OF_QUERY = 3  # documents whose order tells something
+BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
+
+
+def refuse_no_rankings(score: Column, relevance: Column) -> None:
+    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
+        return
+    if len(lengths) > 1 and (lengths == 3).all():
+        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
+    _inputs_no_rankings_check_ids(score, relevance, lengths)
+
+
+def warn_of_one_document(score: Column) -> None:
+    """Warn of queries of one document, which may be the documents of one query."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) < 2 or not (lengths == 1).all():
+        return
+    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    hint = (
+        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    )
+    warn(f"{mark('predictions')}: {problem}; {hint}")
+
+
+def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
+    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
+    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
+    the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    are_few = len(pairs) < 5 and (pairs < 10).all()
+    if are_few or not _are_distinct(pairs) or (rows == others).all():
+        return
+    if (pairs == other_pairs).all():
+        raise _triples(rows[0], others[0])
+    if not _have_same_users(pairs, other_pairs):
+        return
+    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
+        raise _triples(rows[0], others[0])
+
+
+def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
+    hint = (
+        "give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+
+
+def refuse_tuples(predictions: Any, references: Any) -> None:
+    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
+
+    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
+(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
+as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if _types_of_tuples(predictions) != {(int, int, float)}:
+        return
+    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+        return
+    users = {row[0] for row in predictions}
+    if not users.isdisjoint(row[0] for row in references):
+        raise _triples(predictions[0], references[0])
+
+
+def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+    """Return the types in the rows of a side if all are tuples of three; else nothing."""
+    if not isinstance(side, (list, tuple)):
+        return set()
+    if not all(type(row) is tuple and len(row) == 3 for row in side):
+        return set()
+    return {tuple(map(type, row)) for row in side}
+
+
+def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Return whether both sides have the same users, some of them repeatedly, and other items."""
+    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
+    are_repeated = len(users) < len(pairs)
+    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
+
+
+def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
+
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the scores must go beyond that length: that is a warning.
+    """
+    sides = (score.values, relevance.values)
+    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+        return
+    highest = [side.max() for side in sides]
+    are_many = len(score.values) >= MANY_DOCUMENTS
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    for side in sides:
+        rows = np.stack([query, side.astype(np.int64)], axis=1)
+        if not _are_distinct(rows[side != -1]):  # -1 is no document
+            return
+    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
+    problem = "hold other whole numbers in each place of a query, as ids are, such as"
+    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
+    if are_many:
+        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
+    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
+
+
+def _are_distinct(rows: NDArray[Any]) -> bool:
+    """Return whether rows are whole numbers, and all differ."""
+    are_whole = (rows == np.trunc(rows)).all()
+    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
+
+
+def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Args:
+        argument: the argument that holds the scores.
+        name: the name of the column or the field of scores.
+        rows: the scores by query.
+    """
+    try:
+        first = first_if_counted(map(sorted, rows))
+    except (TypeError, ValueError):  # some are not numbers; another error says so
+        return
+    if first is not None:
+        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
+        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def first_if_counted(rows: Iterable[list[Any]]) -> Any:
+    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
+    first = None
+    for scores in rows:
+        if not scores:
+            continue
+        if first is None:
+            first = scores[0]
+        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
+            return None
+    return first
+
+
+# Scores that rise in the order of the documents
+
+
+def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
+    """Warn of scores that rise from document to document in all queries, as distances do.
+
+    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
+    scores count from 0 or 1, in one of n**n cases.
+    """
+    by_chance = 1.0
+    for row in rows:
+        scores = list(row)
+        if not _rise(scores):
+            return
+        if by_chance > BY_CHANCE:
+            few = min(len(scores), 10)
+            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
+            by_chance /= few**few if is_counted else math.factorial(few)
+    if by_chance > BY_CHANCE:
+        return
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+
+
+def _rise(scores: Sequence[Any]) -> bool:
+    if len(scores) < 2:
+        return True
+    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
+        return False
+    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
+
+
+def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
+    """Return whether each score is above the score of its query's row before."""
+    last: dict[Any, Any] = {}
+    for query, score in zip(queries, scores, strict=False):
+        if not isinstance(score, Real):
+            return False
+        if query in last and score <= last[query]:
+            return False
+        last[query] = score
+    return True
+
+
+def highest_first() -> str:
+    """Return what a warning about the order of scores says if they are right."""
+    return f"if the highest is, give {mark('score_order', 'descending')}"
+
+
+# Scores beside ranks
+
+
+def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Real) for value in values)
+
+
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    if scores[0] != scores[0]:  # nan
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def other_order(ascending: bool) -> str:
+    """Return what a warning says about ranks that contradict the scores."""
+    problem = (
+        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+    )
+    if ascending:
+        return problem
+    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def _tell_order(ranks: Iterable[Any]) -> bool:
+    """Return whether ranks tell an order; some runs have one number in all rows."""
+    return len(set(ranks)) > 1
+
+
+def beside_ranks(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+) -> tuple[str, bool]:
+    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
+
+    The scores of a query are all equal, or rank its documents in another order, or several
+    documents have its first rank. Return as well whether the ranks tell an order.
+    """
+    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
+    numbers_of_ranks = list(map(_number_or_none, ranks))
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+        if not id_kind(type(query)):
+            continue  # reading this row raises an error
+        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
+        scores_of_query.append(_number_or_none(score))
+        ranks_of_query.append(rank)
+    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+
+
+def _number_or_none(value: Any) -> Real | None:
+    return value if isinstance(value, Real) else None
+
+
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return f"query {shown(query)}: {equal_scores()}"
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if _contradict(scores_of_query, ranks_of_query, ascending):
+            return f"query {shown(query)}: {other_order(ascending)}"
+        if _share_first_rank(scores_of_query, ranks_of_query):
+            problem = "documents with different scores have its first rank"
+            hint = "if the run holds several systems, give one of them"
+            return f"query {shown(query)}: {problem}; {hint}"
+    return ""
+
+
+def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether ranks tell an order, but the first one is that of several scores."""
+    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    first = min(ranks)
+    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
+
+
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks, which all differ."""
+    if len(set(ranks)) < len(ranks):  # as in several systems
+        return False
+    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
+        return False
+    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    return by_rank != sorted(scores, reverse=not ascending)
+
+
+def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value for value in values if isinstance(value, Real)]
+
+
+def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
+    "ascending", scores that fall from hit to hit are still doubtful.
+    """
+    scores = _real_numbers(values)
+    places = _real_numbers(list(map(as_number, ranks)))
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if list(scores) == best_first:
+        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
+            return other_order(names.ascending)
+        return ""
+    if names.name("score") is not None:
+        return ""
+    # A similarity is listed highest first, and is not best where it is lowest.
+    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
+        return ""
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    if names.ascending:
+        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
+        return f"{problem}; {order}; {highest}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
+
+
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel accepts."""
+
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
+    place: Place | None = None
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for a query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
+    answered: Mask | None = None
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of shape ``(queries, 2)``; None without `exclude`
+    excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
+    unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
+    documents: Callable[[int], Sequence[Any]] | None = None
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # a document without a relevance is not padding
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def names(self) -> list[Any]:
+        """Return the ids of the queries, or their indices."""
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return as_list(self.query_ids)
+
+    @property
+    def missing(self) -> Mask:
+        """True for a query with documents of which none has a score: the run lacks it."""
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.missing | self.empty()
+
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = in_both(kept, self.retrieved)
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=in_both(kept, self.judged))
+
+    def of_judged(self) -> "Rankings":
+        """Return the same documents, but unjudged ones count as not retrieved."""
+        if self.judged is None:
+            return self
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared."""
+        if score_dtype == "given":
+            return self
+        score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
+        self._refuse_scores(became_infinite, problem)
+        return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
+        """
+        if score_order == "descending":
+            return self
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
+        return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = in_both(np.isnan(gains), self.judged)
+        if unknown.any():
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
+
+    def gap_in_ranks(self) -> str:
+        """Return what a warning says about scores that are ranks, if some ranks are missing.
+
+        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        query. Empty if the scores are no ranks, or have no gap.
+        """
+        retrieved = self._of_sides()[0] & (self.score < np.inf)
+        score = self.score[retrieved]
+        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
+            return ""
+        query, score = self._in_order(retrieved)
+        is_next = query[1:] == query[:-1]  # the next document is of the same query
+        if (is_next & (score[1:] == score[:-1])).any():
+            return ""
+        gaps = is_next & (score[1:] > score[:-1] + 1)
+        if not gaps.any():
+            return ""
+        row = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[row]), None)
+        before, after = score[row : row + 2].tolist()
+        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+        return f"{place}: {problem}; {hint}"
+
+    def mask_among_scores(self) -> str:
+        """Return what a warning says about the lowest float32 among the first scores; or nothing.
+
+        Libraries write it in place of the scores of items that they filter out.
+        """
+        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
+            return ""
+        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        return f"{problem}; leave them out, or give them the score None"
+
+    def counted_scores(self) -> str:
+        """Return what a warning says about scores of queries that count from 0 or 1, in any order.
+
+        Every number stands once, as in ranks and in positions by `argsort`. Empty for other scores,
+        for few documents, and for documents in the order of their scores: if these fall, nothing
+        is wrong, and of scores that rise in rows with ids of queries another warning tells.
+        """
+        if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
+            return ""
+        if not self._piece(0, 1)._counts() or not self._counts():
+            return ""
+        retrieved = self._of_sides()[0]
+        lengths = self._sums(retrieved)
+        # Two labels are 0 and 1 too.
+        if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+            return ""
+        query, score_in_order = self._in_order(retrieved)
+        score = self.score[retrieved]
+        is_same_query = query[1:] == query[:-1]
+        if (score[1:] < score[:-1])[is_same_query].all():
+            return ""
+        if self.place is not None and np.array_equal(score, score_in_order):
+            return ""
+        first = int(self.score[retrieved].min())
+        problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
+        ascending = mark("score_order", "ascending")
+        hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
+        return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
+
+    def _counts(self) -> bool:
+        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        query, score = self._in_order(self._of_sides()[0])
+        if len(score) == 0 or score[0] not in (0, 1):
+            return False
+        first_of_query = np.searchsorted(query, query)
+        return bool((score - score[0] == np.arange(len(score)) - first_of_query).all())
+
+    def counted_ids(self) -> str:
+        """Return what a warning says about ids of a run that may be positions; empty for others.
+
+        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
+        candidates, and some judged documents have other ids.
+        """
+        if self.documents is None or self.excluded is not None:
+            return ""
+        others: list[str] = []
+        most = 0
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = list(map(str, self.documents(query)))
+            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            ranked = set(compress(ids, retrieved))
+            if ranked != set(map(str, range(len(ranked)))):
+                return ""
+            others += [document for document in ids if document not in ranked]
+            most = max(most, len(ranked))
+        if most < 2 or not others or not others[0].isdigit():
+            return ""
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        return f"{problem}, and {others[0]} is judged too; {hint}"
+
+    def respelled_ids(self) -> str:
+        """Return what a warning says about a judged id that was retrieved in another spelling.
+
+        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
+        The first queries are looked at. Empty if there is none.
+        """
+        if self.documents is None or self.place is None:
+            return ""
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = self.documents(query)
+            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
+            for document in compress(ids, judged & ~retrieved):
+                other = others.get(spelling(document))
+                if other is not None:
+                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
+                    hint = "give ids with the same case, spaces, zeros and Unicode form"
+                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
+        return ""
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = in_both(wrong, self.retrieved)
+        if wrong.any():
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays for the kernel, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of a query were retrieved, judged, and judged relevant."""
+        retrieved, judged = self._of_sides()
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        query, score = self._in_order(self._of_sides()[0])
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of some documents, by query and ascending by score."""
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
+        score = self.score[chosen]
+        order = np.lexsort((score, query))
+        return query[order], score[order]
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about this many documents."""
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            yield self._piece(start, stop)
+
+    def _piece(self, start: int, stop: int) -> "Rankings":
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are all padding."""
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
+            return self._replace(unmatched="")
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "no document was both retrieved and judged: every query has an empty list"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
+
+    def _place_of(self, row: int) -> str:
+        return (self.place or numbered)(*place_among(self.offsets, row))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        if self.judged is None:
+            return retrieved, np.ones(len(retrieved), bool)
+        return retrieved, self.judged[rows]
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
+        return ranked if self.answered is None else ranked | self.answered
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of a query a mask marks."""
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
+
+
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Return predictions and references as Arrow lists, with nulls for missing values.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)
 
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
@@ -7070,354 +7455,6 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
-
-
-# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
-
-FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
-MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
-
-
-def refuse_no_rankings(score: Column, relevance: Column) -> None:
-    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
-        return
-    if len(lengths) > 1 and (lengths == 3).all():
-        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
-    _inputs_no_rankings_check_ids(score, relevance, lengths)
-
-
-def warn_of_one_document(score: Column) -> None:
-    """Warn of queries of one document, which may be the documents of one query."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) < 2 or not (lengths == 1).all():
-        return
-    problem = f"{len(lengths)} queries have one document each, so no order matters"
-    hint = (
-        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
-    )
-    warn(f"{mark('predictions')}: {problem}; {hint}")
-
-
-def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
-    """Raise an error for rows of a user, an item and a value: each would be a query of three.
-
-    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
-    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
-    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions.
-    """
-    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    are_few = len(pairs) < 5 and (pairs < 10).all()
-    if are_few or not _are_distinct(pairs) or (rows == others).all():
-        return
-    if (pairs == other_pairs).all():
-        raise _triples(rows[0], others[0])
-    if not _have_same_users(pairs, other_pairs):
-        return
-    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
-        raise _triples(rows[0], others[0])
-
-
-def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
-    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
-    hint = (
-        "give tables with names of columns, such as "
-        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
-    )
-    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
-
-
-def refuse_tuples(predictions: Any, references: Any) -> None:
-    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
-
-    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
-as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
-    """
-    if _types_of_tuples(predictions) != {(int, int, float)}:
-        return
-    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
-        return
-    users = {row[0] for row in predictions}
-    if not users.isdisjoint(row[0] for row in references):
-        raise _triples(predictions[0], references[0])
-
-
-def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side if all are tuples of three; else nothing."""
-    if not isinstance(side, (list, tuple)):
-        return set()
-    if not all(type(row) is tuple and len(row) == 3 for row in side):
-        return set()
-    return {tuple(map(type, row)) for row in side}
-
-
-def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Return whether both sides have the same users, some of them repeatedly, and other items."""
-    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
-    are_repeated = len(users) < len(pairs)
-    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
-
-
-def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
-
-    In many documents the highest of each side is above the length of the longest query, which
-    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
-    documents, and only the scores must go beyond that length: that is a warning.
-    """
-    sides = (score.values, relevance.values)
-    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
-        return
-    highest = [side.max() for side in sides]
-    are_many = len(score.values) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
-        return
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    for side in sides:
-        rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[side != -1]):  # -1 is no document
-            return
-    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
-    problem = "hold other whole numbers in each place of a query, as ids are, such as"
-    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
-    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
-    if are_many:
-        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
-    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
-
-
-def _are_distinct(rows: NDArray[Any]) -> bool:
-    """Return whether rows are whole numbers, and all differ."""
-    are_whole = (rows == np.trunc(rows)).all()
-    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
-
-
-def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Args:
-        argument: the argument that holds the scores.
-        name: the name of the column or the field of scores.
-        rows: the scores by query.
-    """
-    try:
-        first = first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are not numbers; another error says so
-        return
-    if first is not None:
-        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
-        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-        raise InputError(f"{problem}; {hint}", argument)
-
-
-def first_if_counted(rows: Iterable[list[Any]]) -> Any:
-    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    first = None
-    for scores in rows:
-        if not scores:
-            continue
-        if first is None:
-            first = scores[0]
-        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
-            return None
-    return first
-
-
-# Scores that rise in the order of the documents
-
-
-def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from document to document in all queries, as distances do.
-
-    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
-    scores count from 0 or 1, in one of n**n cases.
-    """
-    by_chance = 1.0
-    for row in rows:
-        scores = list(row)
-        if not _rise(scores):
-            return
-        if by_chance > BY_CHANCE:
-            few = min(len(scores), 10)
-            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
-            by_chance /= few**few if is_counted else math.factorial(few)
-    if by_chance > BY_CHANCE:
-        return
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
-
-
-def _rise(scores: Sequence[Any]) -> bool:
-    if len(scores) < 2:
-        return True
-    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
-        return False
-    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
-
-
-def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
-    """Return whether each score is above the score of its query's row before."""
-    last: dict[Any, Any] = {}
-    for query, score in zip(queries, scores, strict=False):
-        if not isinstance(score, Real):
-            return False
-        if query in last and score <= last[query]:
-            return False
-        last[query] = score
-    return True
-
-
-def highest_first() -> str:
-    """Return what a warning about the order of scores says if they are right."""
-    return f"if the highest is, give {mark('score_order', 'descending')}"
-
-
-# Scores beside ranks
-
-
-def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, Real) for value in values)
-
-
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    if scores[0] != scores[0]:  # nan
-        return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
-
-
-def equal_scores() -> str:
-    """Return what a warning says about equal scores beside ranks."""
-    call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
-
-
-def other_order(ascending: bool) -> str:
-    """Return what a warning says about ranks that contradict the scores."""
-    problem = (
-        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-    )
-    if ascending:
-        return problem
-    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
-
-
-def _tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have one number in all rows."""
-    return len(set(ranks)) > 1
-
-
-def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
-) -> tuple[str, bool]:
-    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
-
-    The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank. Return as well whether the ranks tell an order.
-    """
-    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = list(map(_number_or_none, ranks))
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
-        if not id_kind(type(query)):
-            continue  # reading this row raises an error
-        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(_number_or_none(score))
-        ranks_of_query.append(rank)
-    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
-
-
-def _number_or_none(value: Any) -> Real | None:
-    return value if isinstance(value, Real) else None
-
-
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
-    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return f"query {shown(query)}: {equal_scores()}"
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, ascending):
-            return f"query {shown(query)}: {other_order(ascending)}"
-        if _share_first_rank(scores_of_query, ranks_of_query):
-            problem = "documents with different scores have its first rank"
-            hint = "if the run holds several systems, give one of them"
-            return f"query {shown(query)}: {problem}; {hint}"
-    return ""
-
-
-def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether ranks tell an order, but the first one is that of several scores."""
-    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    first = min(ranks)
-    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
-
-
-def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # as in several systems
-        return False
-    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
-        return False
-    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
-    return by_rank != sorted(scores, reverse=not ascending)
-
-
-def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
-    return [value for value in values if isinstance(value, Real)]
-
-
-def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
-    """Return what a warning says about hits whose order and values disagree; empty if they agree.
-
-    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
-    "ascending", scores that fall from hit to hit are still doubtful.
-    """
-    scores = _real_numbers(values)
-    places = _real_numbers(list(map(as_number, ranks)))
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
-    best_first = sorted(scores, reverse=not names.ascending)
-    if list(scores) == best_first:
-        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
-            return other_order(names.ascending)
-        return ""
-    if names.name("score") is not None:
-        return ""
-    # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and list(scores) == best_first[::-1]
-    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
-        return ""
-    problem = "the scores rank its hits in another order than they are in, and the scores count"
-    order = f"if the order counts, give {mark('fields', {'score': None})}"
-    if names.ascending:
-        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
-        return f"{problem}; {order}; {highest}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -10671,12 +10708,16 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
+    run = inputs.predictions
+    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
+        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -10692,7 +10733,6 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    run = inputs.predictions
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
@@ -10713,8 +10753,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
-    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -10740,6 +10779,11 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
+
+
+def _may_be_batches(predictions: Any) -> bool:
+    """Return whether these may be batches, whose queries were looked at when they were added."""
+    return isinstance(predictions, pa.ChunkedArray)
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:

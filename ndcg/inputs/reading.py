@@ -405,12 +405,16 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
+    run = inputs.predictions
+    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
+        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -426,7 +430,6 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    run = inputs.predictions
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
@@ -447,8 +450,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
-    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -474,6 +476,11 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
+
+
+def _may_be_batches(predictions: Any) -> bool:
+    """Return whether these may be batches, whose queries were looked at when they were added."""
+    return isinstance(predictions, pa.ChunkedArray)
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:

@@ -734,6 +734,12 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
+    "scores that are positions": warned(
+        compute,
+        "predictions",
+        predictions=[[2, 0, 1, 4, 3]] * 4,
+        references=[[1, 0, 0, 0, 0]] * 4,
+    ),
     "ids that count from 0": warned(
         compute,
         "predictions",

@@ -284,6 +284,7 @@ EXPECTED_WARNINGS = (
     "have one document each",
     "missing from the run",
     "the scores of each query rise in the order of its documents",
+    "the scores of each query are ",
 )
 
 
