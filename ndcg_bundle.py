@@ -1762,7 +1762,7 @@ def hint_of_negative(negative: Array) -> str:
     """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
     labels = np.unique(negative)
     if len(labels) == 1 and labels[0] in PADDING_LABELS:
-        padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
+        padding = mark("ignore_index", int(negative[0]), after=" removes it if it is padding; ")
         return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
@@ -5058,6 +5058,7 @@ class Fields(NamedTuple):
 
     examples: Mapping[Any, Any]  # an example of a value by field
     last: Mapping[Any, str]  # the last name on its path, in the spelling of names
+    are_columns: bool = False  # of a table, which may hold no row
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -5066,7 +5067,8 @@ class Fields(NamedTuple):
         for name, cell in examples.items():
             if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
                 named[name] = cell
-        return cls(named, {name: plain_name(name) for name in named})
+        last = {name: plain_name(name) for name in named}
+        return cls(named, last, are_columns=True)
 
 
 class Given(NamedTuple):
@@ -5229,8 +5231,9 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
             empty.append(path)
         else:
             present.append(path)
-    # A field that is always null could be none, unless there is no other.
-    return present or empty
+    if present or not fields.are_columns:
+        return present  # a field of objects that is always null tells nothing
+    return empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -5455,14 +5458,19 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
-            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            relevance = f"{shown(relevances[0])} is the name of a relevance"
+            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        others = [path for path in fields.last if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
             if fields.last[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
+        elif others and not names.is_order_given:
+            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
+            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
         decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
         if decimals:
@@ -7187,6 +7195,8 @@ def _instead(value: Any, names: Names) -> str:
         return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
+    if isinstance(value, (list, tuple)):
+        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 
@@ -9289,7 +9299,11 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        table = read_table(argument, frame, names)
+        try:
+            table = read_table(argument, frame, names)
+        except UnknownFieldError as error:
+            error.add(*_ways_of_table(argument, side, error))
+            raise
         if not isinstance(table, list):
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
@@ -9302,6 +9316,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
+    """Return what else to do about a table: its index may name a role, its columns documents."""
+    ways = []
+    names_of_index = getattr(getattr(table, "index", None), "names", [])
+    named = [name for name in names_of_index if name is not None]
+    if named:
+        listed_names = ", ".join(map(shown, named))
+        ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
+    are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+    if not error.chosen and are_numbers and len(error.examples) > 2:
+        ways.append(
+            'if columns are documents, give rows by query, as pandas\' to_dict("index") does'
+        )
+    return ways
 
 
 def objects_by_id(
@@ -9976,7 +10006,7 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
         _refuse_other_columns("predictions", run, qrels.shape[1])
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run)
+        raise _lists_beside_ids(run, qrels)
     return qrels
 
 
@@ -10089,7 +10119,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
-def _lists_beside_ids(run: ById | Columns) -> InputError:
+def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if isinstance(run, ById):
         for document in chain.from_iterable(run.queries.values()):
             if isinstance(document, str) and "." in document and number_of_text(document):
@@ -10100,6 +10130,10 @@ def _lists_beside_ids(run: ById | Columns) -> InputError:
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
+    for row in _inputs_beside_ids_lists(qrels):
+        if row is not None and len(set(in_python(row))) < len(row):  # no list of ids
+            hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+            return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
 
 
@@ -10271,7 +10305,8 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
     for document in _texts_with_brackets(side):
         if _is_written_list(document):
             problem = f"the id {shown(document)} is a list written as text"
-            raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
+            hint = "give lists, as json.loads or ast.literal_eval reads them"
+            raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 
@@ -10802,7 +10837,7 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         if has_ids(side):
             kinds.append("by ids")
             continue
-        kind = "list" if isinstance(side, list) else type(side).__name__
+        kind = "column" if isinstance(side, ARROW) else type(side).__name__
         kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
@@ -13866,21 +13901,32 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 
 # ndcg/scores/swapped.py: Warn about predictions and references that seem to be swapped.
 
+MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
     "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 )
+GRADES_FIRST = (
+    "hold few whole numbers, and the references many fractions; the scores of a model are "
+    "predictions"
+)
 
 
 def warn_if_swapped(score: Array, relevance: Array) -> None:
-    """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
-    is_label = (score == 0) | (score == 1)
-    if not is_label.all() or len(np.unique(score)) < 2:
+    """Warn if scores are labels or grades, and relevances fractions, as scores are."""
+    if (score != np.trunc(score)).any():
         return
-    is_share = (relevance >= 0) & (relevance <= 1)
+    grades = np.unique(score)
     # With fewer fractions they may well be judgments.
-    if is_share.all() and np.mean(relevance % 1 > 0) > 0.5:
-        warn(f"{mark('predictions')}: {LABELS_FIRST}")
+    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+        return
+    if np.isin(grades, (0, 1)).all():
+        if ((relevance >= 0) & (relevance <= 1)).all():
+            warn(f"{mark('predictions')}: {LABELS_FIRST}")
+        return
+    # Scores seldom repeat, and judgments often do.
+    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        warn(f"{mark('predictions')}: {GRADES_FIRST}")
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -18025,7 +18071,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     frame = frame_of("data", listed(data))
     if frame is None:
         return
-    names = spelled(frame.names, DOCUMENT[0])
+    names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
         return
@@ -18047,9 +18093,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     document, query = rows.words(row)
     rows_of_both = f"in row {first[before]} and in row {first[row]}"
     problem = f"document {document} of query {query} is {rows_of_both}"
-    named = mark("document_ids", names[0])
-    hint = f"give the rows of one system, or name the documents, {named}"
-    raise InputError(problem, "data", hint=hint)
+    raise InputError(problem, "data", hint="give the rows of one system")
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:

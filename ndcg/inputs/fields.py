@@ -216,6 +216,7 @@ class Fields(NamedTuple):
 
     examples: Mapping[Any, Any]  # an example of a value by field
     last: Mapping[Any, str]  # the last name on its path, in the spelling of names
+    are_columns: bool = False  # of a table, which may hold no row
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -224,7 +225,8 @@ class Fields(NamedTuple):
         for name, cell in examples.items():
             if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
                 named[name] = cell
-        return cls(named, {name: plain_name(name) for name in named})
+        last = {name: plain_name(name) for name in named}
+        return cls(named, last, are_columns=True)
 
 
 class Given(NamedTuple):
@@ -387,8 +389,9 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
             empty.append(path)
         else:
             present.append(path)
-    # A field that is always null could be none, unless there is no other.
-    return present or empty
+    if present or not fields.are_columns:
+        return present  # a field of objects that is always null tells nothing
+    return empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -613,14 +616,19 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
-            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            relevance = f"{shown(relevances[0])} is the name of a relevance"
+            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        others = [path for path in fields.last if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
             if fields.last[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
+        elif others and not names.is_order_given:
+            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
+            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
         decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
         if decimals:

@@ -54,6 +54,7 @@ from .no_rankings import (
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
+    ARROW,
     ROWS_LOOKED_AT,
     are_lists,
     in_python,
@@ -499,7 +500,7 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         if has_ids(side):
             kinds.append("by ids")
             continue
-        kind = "list" if isinstance(side, list) else type(side).__name__
+        kind = "column" if isinstance(side, ARROW) else type(side).__name__
         kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
