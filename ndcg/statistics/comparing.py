@@ -187,7 +187,6 @@ def comparison_of(
 
 
 def _argument(system: str) -> str:
-    """Return a system's predictions as messages name them."""
     return mark("systems", system, said=f"systems[{shown(system)}]")
 
 

@@ -90,7 +90,14 @@ class Contest(NamedTuple):
         scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts]
+            samples = []
+            values = []
+            weights = []
+            for columns in parts:
+                sample = self._sample(name, columns)
+                samples.append(sample)
+                values.append(sample.values * sample.scale)
+                weights.append(sample.weight / sample.weight.sum())
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
@@ -98,8 +105,8 @@ class Contest(NamedTuple):
                 slice_scores = [part.scores[system][name] for part in compared]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                np.concatenate(values, axis=1),
+                np.concatenate(weights),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
@@ -181,16 +188,19 @@ class Contest(NamedTuple):
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
         for systems in opponents(columns, self.baseline):
+            both = []
+            ends = []
             for system in systems:
                 if len(samples[system]) < 2:
                     raise ValueError(
                         f"{system}: a comparison needs at least two queries that have a value; "
                         "got 1"
                     )
-            both = [samples[system] for system in systems]
+                both.append(samples[system])
+                ends.append((scores[system][name].low, scores[system][name].high))
             interval, p, detectable = welch(
                 both,
-                [(scores[system][name].low, scores[system][name].high) for system in systems],
+                ends,
                 confidence=confidence,
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
@@ -202,14 +212,9 @@ class Contest(NamedTuple):
                 system=systems[0],
                 other=systems[1],
                 difference=interval.value,
-                least=min(sample.min() for sample in both),
+                least=np.concatenate(both).min(),
                 p=p,
                 p_t=p,
-                wins=None,
-                ties=None,
-                losses=None,
-                exact=False,
-                permutations=0,
             )
 
     def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
