@@ -126,8 +126,8 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        values = [self.once(query).value for query in renamed]
-        again = [self.once(query).value for query in renamed]
+        both = [self.once(query).value for query in (*renamed, *renamed)]
+        values, again = np.split(np.array(both), 2)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -268,39 +268,42 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     """
     asker = Asker(function, call)
     kinds = kinds_of(call.shows)
-    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
+    answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
+    queries: list[Query] = []  # the rankings with answers
+    pairs: list[tuple[float, float]] = []  # their answers
 
     def kind_of(number: int) -> str:
         return kinds[number % len(kinds)]
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(pairs, "Asking", " rankings"):
+        numbered = list(zip(numbers, rankings, strict=True))
+        for number, query in tracked(numbered, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
             else:
-                answered.append((number, query, answer.value, answer.again))
+                answered.append(number)
+                queries.append(query)
+                pairs.append((answer.value, answer.again))
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
+    values = np.array(pairs).reshape(-1, 2)[:, 0]
     if not np.isfinite(values).any():
         return Asked(asker, cases, refused_most)
-    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
+    answers_by_kind = Counter(map(kind_of, answered))
     few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
         ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    numbers, queries, *both = zip(*answered, strict=True)
-    plain = np.array(list(map(is_plain, numbers)))
-    close = np.array([kind_of(number) == "close" for number in numbers])
-    values = np.array(both)
+    plain = np.array(list(map(is_plain, answered)))
+    close = np.array(list(map(kind_of, answered))) == "close"
+    values = np.array(pairs, order="F").T
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
     refused_most = len(refused) > len(answered)
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
@@ -445,7 +448,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     numbers = tuple(islice(filter(is_plain, range(10**5)), count))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    answers = [asker.once(query) for query in queries.changed(())]
+    answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))

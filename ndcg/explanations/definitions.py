@@ -8,7 +8,7 @@ their value.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain, combinations, groupby, permutations, product
+from itertools import chain, combinations, groupby, permutations, product, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,7 +180,7 @@ def _arrangements(query: Query) -> list[Query]:
         count *= math.perm(len(group), len(relevant))
     if count > MOST_ARRANGEMENTS:
         return []
-    orders = product(*(list(_orders_of(*group)) for group in groups))
+    orders = product(*starmap(_orders_of, groups))
     return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
@@ -368,7 +368,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
+    emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -461,10 +461,9 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        changed = []
+        names: list[Any] = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
-                changed.append((name, str(value)))
-        if SLIP_OF_OPTION.keys() >= set(changed):
-            names = [SLIP_OF_OPTION[option] for option in changed]
+                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)

@@ -299,12 +299,12 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
-        known = sorted(self._nearest_first(), key=lambda item: item[1])
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for row, (name, number) in enumerate(known):
+        scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.set_yticks(range(len(scores)), list(scores))
         axes.grid(axis="x", alpha=0.3)
         label = self.measure
         if self.got is not None:
@@ -472,7 +472,6 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -499,7 +498,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[tuple[str, ...], float] = {}
+        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
@@ -513,7 +512,7 @@ class Scorer:
         self.known_for_slips = dict(self.known)
         self.known_for_slips.pop("score_order", None)
         if parsed.labels is not None:  # the relevances in rankings are the gains of labels
-            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+            self.known_for_slips |= _gains(parsed)
         # Ids have the values of the input, before these options change them.
         self._slips_by_ids = (
             parsed.score_order == "descending"
@@ -542,7 +541,7 @@ class Scorer:
 
     def score(self, options: Options) -> float:
         """Return the nDCG under some options."""
-        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        key = repr(_chosen(options))
         if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
@@ -558,9 +557,7 @@ class Scorer:
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known_for_slips, **chosen}
+        chosen = {**self.known_for_slips, **_chosen(options), **_gains(options)}
         values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
@@ -590,6 +587,14 @@ class Scorer:
         if key not in self._read:
             self._read[key] = read(**self.inputs.rankings, **options.reading)
         return self._read[key]
+
+
+def _chosen(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in CHOICES}
+
+
+def _gains(options: Options) -> dict[str, Any]:
+    return {name: options.scoring[name] for name in OF_GAINS}
 
 
 def _differing(before: Options, after: Options) -> list[str]:
@@ -645,17 +650,17 @@ def _with_answer(
     )
     if answer.kind == "unknown":
         return explanation, None
-    ends = list(map(scorer.options_of, matches))
-    differences = [len(_differing(start, end)) for end in ends]
-    signature = scorer.signature(ends[0])
-    nearest = conventions[differences.index(min(differences))]
-    return replace(explanation, signature=signature), nearest
+
+    def differences(cause: PossibleCause) -> int:
+        return len(_differing(start, scorer.options_of(cause.combination.convention)))
+
+    signature = scorer.signature(scorer.options_of(matches[0]))
+    return replace(explanation, signature=signature), min(conventions, key=differences)
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with the combinations of options and the slips that give the scores."""
     settings, without_score = scorer.settings(searched)
     matches = search(searched, settings)
     evidence = searched.evidence
@@ -718,7 +723,6 @@ def _verdict(
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes."""
     by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"

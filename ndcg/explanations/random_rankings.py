@@ -82,7 +82,6 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
 def _random_ranking(
     rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
 ) -> Query:
-    """Return a ranking with documents of random ids."""
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
@@ -106,7 +105,7 @@ def _random_ranking(
     size = len(columns[0])
     order = rng.permutation(size)
     scores, relevance, retrieved, judged = (column[order] for column in columns)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    documents = np.array([f"d{number}" for number in rng.permutation(3 * size)[:size] + 1])
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
@@ -117,12 +116,13 @@ def _random_ranking(
         if shows.documents:
             # Only relevant documents are known.
             judged = judged & (relevance > 0)
-    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
-    order_of_judgments = np.arange(size)
+    run = dict(zip(documents[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
+    rows = np.arange(size)
     if shows.documents:
-        order_of_judgments = rng.permutation(size)
-    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
-    query = Query(run, qrels, k)
+        rows = rng.permutation(size)
+    rows = rows[judged[rows]]
+    grades = relevance[rows].astype(int).tolist()
+    query = Query(run, dict(zip(documents[rows].tolist(), grades, strict=True)), k)
     if not shows.scores:
         query = query._replace(run=in_order(ranked(query)))
     return query

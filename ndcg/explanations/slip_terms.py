@@ -152,8 +152,10 @@ class Queries:
     def tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
         if changes not in self._tied:
-            runs = [query.run.values() for query in self.changed(changes)]
-            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+            tied = [
+                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
+            ]
+            self._tied[changes] = np.array(tied, bool)
         return self._tied[changes]
 
     def scores(
@@ -197,10 +199,12 @@ class Queries:
         if key not in self._read:
             queries = self.changed(changes)
             run = {}
+            qrels = {}
             for row in rows:
-                if queries[row].run or not queries[row].missing:
-                    run[row] = queries[row].run
-            qrels = {row: queries[row].qrels for row in rows}
+                query = queries[row]
+                qrels[row] = query.qrels
+                if query.run or not query.missing:
+                    run[row] = query.run
             with warnings.catch_warnings():
                 # A slip may use ranks as scores, which reading warns of.
                 warnings.simplefilter("ignore", UserWarning)
@@ -239,7 +243,7 @@ def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     """Return the documents of every query that have a value; the others were not retrieved."""
     by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        by_query = {query: dict(documents) for query, documents in side.queries.items()}
+        by_query = dict(side.queries)
     else:
         names = side.query_ids.to_pylist()
         by_query = {name: {} for name in names}
