@@ -464,7 +464,6 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
 
 
 def _explained(first: Answers) -> Explained:
-    """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
     is_varied = len(np.unique(values[answered])) > 1
     only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])

@@ -433,10 +433,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 
 def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return the definitions that explain answers, with the tolerance by which they do.
-
-    Also return the number of rankings with ties that no order explains.
-    """
+    """Return answers with their tolerance, what explains them, and the rankings without order."""
     tolerances = [answers.tolerance]
     if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.

@@ -354,7 +354,6 @@ def compared(
 
 
 def _fit(definition: Definition, answers: Answers) -> Fit | None:
-    """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -428,10 +427,7 @@ def _has_some_order(
 
 
 def _named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions.
-
-    The slips that were reported most often come first.
-    """
+    """Return the conventions of fits, or else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):

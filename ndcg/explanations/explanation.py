@@ -282,10 +282,7 @@ class Explanation(Readable):
             )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score.
-
-        Without a reported score, the lowest come first.
-        """
+        """Return the conventions by distance from the reported score, the matches first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         got = self.got
         if got is None:
@@ -563,9 +560,7 @@ class Scorer:
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
-        values = {}
-        for name in _differing(before, after):
-            values[name] = (getattr(before, name), getattr(after, name))
+        values = _differing(before, after)
         if slip:
             values["slip"] = ("none", slip)
 
@@ -597,8 +592,10 @@ def _gains(options: Options) -> dict[str, Any]:
     return {name: options.scoring[name] for name in OF_GAINS}
 
 
-def _differing(before: Options, after: Options) -> list[str]:
-    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+def _differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
+    """Return both values of the choices that differ."""
+    one, other = _chosen(before), _chosen(after)
+    return {name: (one[name], other[name]) for name in one if repr(one[name]) != repr(other[name])}
 
 
 def _shapley_value(
@@ -618,11 +615,10 @@ def _shapley_value(
 def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
-    Also return the cause whose difference from the first convention is to be explained: of the
-    conventions that are named, the one that differs in the fewest choices, or a slip. Options
-    already say in what they differ.
+    That is a slip, or of the conventions that are named the one that differs in the fewest choices.
+    Options already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
     searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)

@@ -414,11 +414,7 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
-
-    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
-    rankings all others.
-    """
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
 
     def has_ideal(cutoff: int | None) -> bool:
         try:

@@ -193,10 +193,8 @@ def _argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some.
-
-    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
-    """
+    """Return the columns of queries for every system, and a warning of some."""
+    # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)

@@ -265,10 +265,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of every slice in which systems have two values of every measure.
-
-    With them comes the mean of slices, if all of them are compared.
-    """
+    """Return the slices in which systems have two values, and their mean if these are all."""
     names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
     parts: dict[Value, BySystem] = {}
