@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from itertools import filterfalse, islice, product
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
-from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
+from .random_rankings import is_plain, kind_of, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
@@ -181,13 +182,11 @@ def _value_text(answer: Answer) -> str:
 
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = (set(query.run), set(query.relevant))
-    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        for documents in sets:
+        for documents in (set(query.run), set(query.relevant)):
             names = [prefix + document for document in documents]
-            if list(set(names)) == names:
+            if len(names) > 1 and list(set(names)) == names:
                 return True
         return False
 
@@ -267,14 +266,11 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    kinds = kinds_of(call.shows)
+    kind = partial(kind_of, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
     queries: list[Query] = []  # the rankings with answers
     pairs: list[tuple[float, float]] = []  # their answers
-
-    def kind_of(number: int) -> str:
-        return kinds[number % len(kinds)]
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
@@ -295,14 +291,14 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     values = np.array(pairs).reshape(-1, 2)[:, 0]
     if not np.isfinite(values).any():
         return Asked(asker, cases, refused_most)
-    answers_by_kind = Counter(map(kind_of, answered))
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    answers_by_kind = Counter(map(kind, answered))
+    few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
         ask_about(range(cases, cases * IF_LITTLE_SHOWS))
     plain = np.array(list(map(is_plain, answered)))
-    close = np.array(list(map(kind_of, answered))) == "close"
+    close = np.array(list(map(kind, answered))) == "close"
     values = np.array(pairs, order="F").T
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
     refused_most = len(refused) > len(answered)

@@ -379,10 +379,9 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    cutoffs = Options.parse(k=k).cutoffs
-    if len(cutoffs) > 1:
+    cutoff, *others = Options.parse(k=k).cutoffs
+    if others:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
-    cutoff = cutoffs[0]
     reported = None
     if got is not None:
         reported = Reported.read(got, cutoff)

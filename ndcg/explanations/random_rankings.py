@@ -39,14 +39,14 @@ _Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 TIED_DOCUMENTS = 12
 
 
-def kinds_of(shows: Shows) -> tuple[str, ...]:
-    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
-    kinds: tuple[str, ...] = ASKED_KINDS
+def kind_of(shows: Shows, number: int) -> str:
+    """Return the kind of a ranking by its number, as far as arguments can show it."""
+    kind = ASKED_KINDS[number % len(ASKED_KINDS)]
     if not shows.scores:
-        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+        kind = WITHOUT_SCORES.get(kind, kind)
     if not shows.documents:
-        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
-    return kinds
+        kind = KIND_OF_LISTS.get(kind, kind)
+    return kind
 
 
 def random_rankings(
@@ -59,12 +59,10 @@ def random_rankings(
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(shows)
     rankings = []
     for number in numbers:
         rng = np.random.default_rng((seed, number, attempt))
-        kind = kinds[number % len(kinds)]
-        rankings.append(_random_ranking(rng, k, shows, kind, number))
+        rankings.append(_random_ranking(rng, k, shows, number))
     return rankings
 
 
@@ -79,9 +77,8 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(
-    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
-) -> Query:
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, number: int) -> Query:
+    kind = kind_of(shows, number)
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
