@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.paths import from_files
+from ..inputs.documents import has_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
@@ -44,7 +45,7 @@ from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import PossibleCause, Searched, Setting, matching_conventions, search, settings_to_try
 from .slip_search import SlipSearch
-from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
+from .slip_terms import Queries, queries_by_ids, queries_of
 from .slips import slip_named
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
@@ -513,7 +514,9 @@ class Scorer:
         self._slips_by_ids = (
             parsed.score_order == "descending"
             and parsed.labels is None
-            and have_ids(inputs)
+            and has_ids(inputs.predictions)
+            and has_ids(inputs.references)
+            and inputs.exclude is None
             and self.known.get("ignore_index") is None
         )
 

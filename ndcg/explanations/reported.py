@@ -136,8 +136,7 @@ class Reported(NamedTuple):
                 )
             numbers = list(map(_value_of_query, values))
         # In this order, every column is contiguous.
-        columns = np.array(numbers, np.float64, order="F").T
-        scores, half_unit, loss, _, is_rounded = columns
+        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
             loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.documents import ById, has_ids
+from ..inputs.documents import ById
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
@@ -232,11 +232,6 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
     qrels = _documents_by_query(inputs.references)
     for name in names:
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
-
-
-def have_ids(inputs: Inputs) -> bool:
-    """Return whether the documents of both sides have ids, and none is excluded."""
-    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
 
 
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:

@@ -277,7 +277,7 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
         # A two-sided test also counts the permutation with all signs turned.
         as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
-    return testing.holm(pairs, least)
+    return list(map(float, testing.holm(pairs, least)))
 
 
 def differing_text(least: int, most: int | None = None) -> str:

@@ -63,12 +63,12 @@ class Testing(NamedTuple):
             families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
-    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float] | Floats) -> list[float]:
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float] | Floats) -> Floats:
         """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
-        return list(map(float, corrected))
+        return corrected
 
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
@@ -78,14 +78,14 @@ class Testing(NamedTuple):
         """
         # The fields from `difference` to `p_t`.
         figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
-        p_holm = self.holm(pairs, figures[7])
-        p_t_holm = self.holm(pairs, figures[9])
-        significant = np.array(p_holm) < SIGNIFICANT
-        low, high = self._intervals(pairs, figures[:8], significant, confidence)
-        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
+        *_, p, _, p_t = figures
+        p_holm = self.holm(pairs, p)
+        p_t_holm = self.holm(pairs, p_t)
+        ends = self._intervals(pairs, figures[:8], p_holm < SIGNIFICANT, confidence)
+        rows = np.column_stack([p_holm, p_t_holm, *ends]).tolist()
         return [
-            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
-            for pair, p, p_t, low_end, high_end in rows
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low, high_holm=high)
+            for pair, (p, p_t, low, high) in zip(pairs, rows, strict=True)
         ]
 
     def _intervals(

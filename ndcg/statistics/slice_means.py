@@ -44,7 +44,8 @@ def mean_of_slices(
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores, all of which count the same, with its interval."""
     # A score of arrays, with an element for every slice.
-    figures: Any = Score(*np.array(scores).reshape(-1, len(Score._fields)).T.copy())
+    columns = np.array(scores).reshape(-1, len(Score._fields)).T.copy()
+    figures: Any = Score(*columns)
     value = worst = best = random_order = math.nan
     if scores:
         value = mean(name, figures.value)
