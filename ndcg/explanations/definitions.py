@@ -300,10 +300,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of every query by every definition.
-
-    It is nan if ties decide it, or if nothing is relevant to the query.
-    """
+    """Return the values of queries by every definition; nan if ties decide, or nothing relevant."""
     rows = []
     for definition in definitions():
         values = definition.scores(queries)

@@ -399,10 +399,7 @@ def arguments_text(query: Query, form: str) -> str:
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, with sets in order.
-
-    It shows every change that a function makes.
-    """
+    """Return an argument as text to paste, in which every change shows, with sets in order."""
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"
     if hasattr(argument, "tolist"):

@@ -381,10 +381,7 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given.
-
-        There are none beside values of queries.
-        """
+        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
         means = dict(self.mean_rows)
         means.pop((), None)

@@ -103,10 +103,7 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
-
-    Also return the scores of all of them.
-    """
+    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
     tried = Tried()
     evidence = searched.evidence
     exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
