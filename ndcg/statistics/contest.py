@@ -156,8 +156,10 @@ class Contest(NamedTuple):
             margin=testing.margin,
             seed=self.resampling.seed,
         )
-        for row, (system, other) in enumerate(opponents(scores, self.baseline)):
-            by_query = sample.by_query[row]
+        systems = opponents(scores, self.baseline)
+        columns = map(np.ndarray.tolist, tests)
+        rows = zip(systems, sample.pairs.T, sample.by_query, *columns, strict=True)
+        for (system, other), pair, by_query, p, p_t, exact, permutations in rows:
             wins = int(np.count_nonzero(by_query > 0))
             losses = int(np.count_nonzero(by_query < 0))
             yield {
@@ -167,14 +169,14 @@ class Contest(NamedTuple):
                 "difference": float(
                     differences(scores[system][name].value, scores[other][name].value)
                 ),
-                "least": sample.values[sample.pairs[:, row]].min(),
-                "p": float(tests.randomization[row]),
-                "p_t": float(tests.t_test[row]),
+                "least": sample.values[pair].min(),
+                "p": p,
+                "p_t": p_t,
                 "wins": wins,
                 "ties": len(by_query) - wins - losses,
                 "losses": losses,
-                "exact": bool(tests.exact[row]),
-                "permutations": int(tests.permutations[row]),
+                "exact": exact,
+                "permutations": permutations,
             }
 
     def _independent(
