@@ -28,7 +28,6 @@ from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
-    OF_GAINS,
     are_mostly_missing,
     measure_rankings,
     refuse_missing,
@@ -509,7 +508,7 @@ class Scorer:
         self.known_for_slips = dict(self.known)
         self.known_for_slips.pop("score_order", None)
         if parsed.labels is not None:  # the relevances in rankings are the gains of labels
-            self.known_for_slips |= _gains(parsed)
+            self.known_for_slips |= parsed.gains
         # Ids have the values of the input, before these options change them.
         self._slips_by_ids = (
             parsed.score_order == "descending"
@@ -556,7 +555,7 @@ class Scorer:
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
-        chosen = {**self.known_for_slips, **_chosen(options), **_gains(options)}
+        chosen = {**self.known_for_slips, **_chosen(options), **options.gains}
         values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
@@ -588,10 +587,6 @@ class Scorer:
 
 def _chosen(options: Options) -> dict[str, Any]:
     return {name: getattr(options, name) for name in CHOICES}
-
-
-def _gains(options: Options) -> dict[str, Any]:
-    return {name: options.scoring[name] for name in OF_GAINS}
 
 
 def _differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
