@@ -19,7 +19,7 @@ from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
-from .random_rankings import is_plain, kind_of, plain_rankings, random_rankings
+from .random_rankings import is_plain, kind_of_ranking, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
@@ -266,7 +266,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    kind = partial(kind_of, call.shows)
+    kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
     queries: list[Query] = []  # the rankings with answers

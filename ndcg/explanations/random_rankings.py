@@ -39,7 +39,7 @@ _Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 TIED_DOCUMENTS = 12
 
 
-def kind_of(shows: Shows, number: int) -> str:
+def kind_of_ranking(shows: Shows, number: int) -> str:
     """Return the kind of a ranking by its number, as far as arguments can show it."""
     kind = ASKED_KINDS[number % len(ASKED_KINDS)]
     if not shows.scores:
@@ -78,7 +78,7 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
 
 
 def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, number: int) -> Query:
-    kind = kind_of(shows, number)
+    kind = kind_of_ranking(shows, number)
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
