@@ -434,15 +434,13 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
     """Return answers with their tolerance, what explains them, and the rankings without order."""
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, [], 0
     tolerances = [answers.tolerance]
     if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
         tolerances.insert(0, FLOAT32)
-    matches: list[Match] = []
-    unordered = 0
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
