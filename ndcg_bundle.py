@@ -39,7 +39,7 @@ from enum import Enum
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
+from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
@@ -2353,6 +2353,11 @@ class Options:
         ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
+    @Derived
+    def gains(self) -> dict[str, Any]:
+        """The keyword arguments of the kernel that the gain of a document depends on."""
+        return {name: self.scoring[name] for name in ("gain", "negative_relevance")}
+
     @property
     def names(self) -> list[str]:
         """The names of all results."""
@@ -3025,10 +3030,10 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys(chain.from_iterable(rows))
     lines = ["\t".join(map(_tsv_cell, names))]
     for row in rows:
-        lines.append("\t".join(_tsv_cell(row.get(name)) for name in names))
+        lines.append("\t".join(map(_tsv_cell, map(row.get, names))))
     return "\n".join(lines)
 
 
@@ -14133,8 +14138,6 @@ Values = dict[str, Floats]
 # missing.
 Notify = Callable[[str], None]
 
-# The arguments of the kernel that the gain of a document depends on.
-OF_GAINS = ("gain", "negative_relevance")
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -14336,9 +14339,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
     with user_terms(rankings):
-        check_queries(**rankings.arrays(), **gains)
+        check_queries(**rankings.arrays(), **options.gains)
 
 
 @contextmanager
@@ -14685,25 +14687,20 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
-
-    Also return the scores of all of them.
-    """
+    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
     tried = Tried()
     evidence = searched.evidence
     exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
-    measures = [result_name("nDCG", cutoff) for cutoff in searched.cutoffs]
     exactly: list[PossibleCause] = []
     nearly: list[PossibleCause] = []
     for name in CONVENTIONS:
         try:
-            options = searched.options(convention=name, measures=measures)
+            options = searched.options(convention=name, k=list(searched.cutoffs))
             rankings = searched.read(options)
             with user_terms(rankings):
-                measured = measure_rankings(rankings, options)["nDCG"]
+                values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        values = measured[[row for _, _, row in options.results]]
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
         cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
@@ -14740,8 +14737,10 @@ def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str,
 
 
 def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
+    if not readings:
+        return
+    # The others have these documents, or only the judged ones among them.
+    longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
     choices = []
     for reading in readings:
@@ -14784,7 +14783,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
@@ -14856,8 +14855,7 @@ def _sums_at(
     """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
     if not cutoffs:
         return {}
-    names = [result_name(measure, cutoff) for cutoff in cutoffs]
-    options = searched.options(measures=names, **chosen)
+    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
     rankings = searched.read(options)
     try:
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
@@ -14997,11 +14995,7 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
-
-    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
-    rankings all others.
-    """
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
 
     def has_ideal(cutoff: int | None) -> bool:
         try:
@@ -15162,8 +15156,10 @@ class Queries:
     def tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
         if changes not in self._tied:
-            runs = [query.run.values() for query in self.changed(changes)]
-            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+            tied = [
+                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
+            ]
+            self._tied[changes] = np.array(tied, bool)
         return self._tied[changes]
 
     def scores(
@@ -15207,10 +15203,12 @@ class Queries:
         if key not in self._read:
             queries = self.changed(changes)
             run = {}
+            qrels = {}
             for row in rows:
-                if queries[row].run or not queries[row].missing:
-                    run[row] = queries[row].run
-            qrels = {row: queries[row].qrels for row in rows}
+                query = queries[row]
+                qrels[row] = query.qrels
+                if query.run or not query.missing:
+                    run[row] = query.run
             with warnings.catch_warnings():
                 # A slip may use ranks as scores, which reading warns of.
                 warnings.simplefilter("ignore", UserWarning)
@@ -15240,16 +15238,11 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
-def have_ids(inputs: Inputs) -> bool:
-    """Return whether the documents of both sides have ids, and none is excluded."""
-    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
-
-
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     """Return the documents of every query that have a value; the others were not retrieved."""
     by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        by_query = {query: dict(documents) for query, documents in side.queries.items()}
+        by_query = dict(side.queries)
     else:
         names = side.query_ids.to_pylist()
         by_query = {name: {} for name in names}
@@ -15773,9 +15766,12 @@ SLIPS = (
 )
 
 
+_BY_NAME = {slip.name: slip for slip in SLIPS}
+
+
 def slip_named(name: str) -> Slip:
     """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
+    return _BY_NAME[name]
 
 
 # ndcg/explanations/definitions.py: The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
@@ -15939,7 +15935,7 @@ def _arrangements(query: Query) -> list[Query]:
         count *= math.perm(len(group), len(relevant))
     if count > MOST_ARRANGEMENTS:
         return []
-    orders = product(*(list(_orders_of(*group)) for group in groups))
+    orders = product(*starmap(_orders_of, groups))
     return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
@@ -16059,10 +16055,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of every query by every definition.
-
-    It is nan if ties decide it, or if nothing is relevant to the query.
-    """
+    """Return the values of queries by every definition; nan if ties decide, or nothing relevant."""
     rows = []
     for definition in definitions():
         values = definition.scores(queries)
@@ -16113,7 +16106,6 @@ def compared(
 
 
 def _fit(definition: Definition, answers: Answers) -> Fit | None:
-    """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -16127,7 +16119,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
+    emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -16187,10 +16179,7 @@ def _has_some_order(
 
 
 def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions.
-
-    The slips that were reported most often come first.
-    """
+    """Return the conventions of fits, or else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):
@@ -16220,12 +16209,11 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        changed = []
+        names: list[Any] = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
-                changed.append((name, str(value)))
-        if SLIP_OF_OPTION.keys() >= set(changed):
-            names = [SLIP_OF_OPTION[option] for option in changed]
+                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)
 
 
@@ -16321,21 +16309,25 @@ def _explanations_forms_flat(argument: Argument, parts: Callable[[int], Any]) ->
 
 def _explanations_forms_lists(query: Query) -> Arguments:
     scores = list(query.run.values())
-    return scores, [query.qrels.get(document) for document in query.run]
+    return scores, list(map(query.qrels.get, query.run))
 
 
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
+def _grades(query: Query, documents: Sequence[Any]) -> list[float]:
+    return [query.qrels.get(document, 0) for document in documents]
+
+
 def _by_rank(query: Query) -> list[float]:
-    return [query.qrels.get(document, 0) for document in ranked(query)]
+    return _grades(query, ranked(query))
 
 
 def _explanations_forms_columns(query: Query) -> Arguments:
     documents = list({**query.qrels, **query.run})
-    relevance = [query.qrels.get(document, 0) for document in documents]
-    return np.array(list(map(documents.index, ranked(query))), int), np.array(relevance)
+    columns = list(map(documents.index, ranked(query)))
+    return np.array(columns, int), np.array(_grades(query, documents))
 
 
 def _rank(query: Query) -> Arguments:
@@ -16615,10 +16607,7 @@ def arguments_text(query: Query, form: str) -> str:
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, with sets in order.
-
-    It shows every change that a function makes.
-    """
+    """Return an argument as text to paste, in which every change shows, with sets in order."""
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"
     if hasattr(argument, "tolist"):
@@ -16657,14 +16646,14 @@ _Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 TIED_DOCUMENTS = 12
 
 
-def kinds_of(shows: Shows) -> tuple[str, ...]:
-    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
-    kinds: tuple[str, ...] = ASKED_KINDS
+def kind_of_ranking(shows: Shows, number: int) -> str:
+    """Return the kind of a ranking by its number, as far as arguments can show it."""
+    kind = ASKED_KINDS[number % len(ASKED_KINDS)]
     if not shows.scores:
-        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+        kind = WITHOUT_SCORES.get(kind, kind)
     if not shows.documents:
-        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
-    return kinds
+        kind = KIND_OF_LISTS.get(kind, kind)
+    return kind
 
 
 def random_rankings(
@@ -16677,12 +16666,10 @@ def random_rankings(
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(shows)
     rankings = []
     for number in numbers:
         rng = np.random.default_rng((seed, number, attempt))
-        kind = kinds[number % len(kinds)]
-        rankings.append(_random_ranking(rng, k, shows, kind, number))
+        rankings.append(_random_ranking(rng, k, shows, number))
     return rankings
 
 
@@ -16697,10 +16684,8 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(
-    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
-) -> Query:
-    """Return a ranking with documents of random ids."""
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, number: int) -> Query:
+    kind = kind_of_ranking(shows, number)
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
@@ -16724,7 +16709,7 @@ def _random_ranking(
     size = len(columns[0])
     order = rng.permutation(size)
     scores, relevance, retrieved, judged = (column[order] for column in columns)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    documents = np.array([f"d{number}" for number in rng.permutation(3 * size)[:size] + 1])
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
@@ -16735,12 +16720,13 @@ def _random_ranking(
         if shows.documents:
             # Only relevant documents are known.
             judged = judged & (relevance > 0)
-    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
-    order_of_judgments = np.arange(size)
+    run = dict(zip(documents[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
+    rows = np.arange(size)
     if shows.documents:
-        order_of_judgments = rng.permutation(size)
-    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
-    query = Query(run, qrels, k)
+        rows = rng.permutation(size)
+    rows = rows[judged[rows]]
+    grades = relevance[rows].astype(int).tolist()
+    query = Query(run, dict(zip(documents[rows].tolist(), grades, strict=True)), k)
     if not shows.scores:
         query = query._replace(run=in_order(ranked(query)))
     return query
@@ -16939,8 +16925,8 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        values = [self.once(query).value for query in renamed]
-        again = [self.once(query).value for query in renamed]
+        both = [self.once(query).value for query in (*renamed, *renamed)]
+        values, again = np.split(np.array(both), 2)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -16994,13 +16980,11 @@ def _value_text(answer: Answer) -> str:
 
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = (set(query.run), set(query.relevant))
-    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        for documents in sets:
+        for documents in (set(query.run), set(query.relevant)):
             names = [prefix + document for document in documents]
-            if list(set(names)) == names:
+            if len(names) > 1 and list(set(names)) == names:
                 return True
         return False
 
@@ -17080,40 +17064,40 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    kinds = kinds_of(call.shows)
-    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
+    kind = partial(kind_of_ranking, call.shows)
+    answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
-
-    def kind_of(number: int) -> str:
-        return kinds[number % len(kinds)]
+    queries: list[Query] = []  # the rankings with answers
+    pairs: list[tuple[float, float]] = []  # their answers
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(pairs, "Asking", " rankings"):
+        numbered = list(zip(numbers, rankings, strict=True))
+        for number, query in tracked(numbered, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
             else:
-                answered.append((number, query, answer.value, answer.again))
+                answered.append(number)
+                queries.append(query)
+                pairs.append((answer.value, answer.again))
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
+    values = np.array(pairs).reshape(-1, 2)[:, 0]
     if not np.isfinite(values).any():
         return Asked(asker, cases, refused_most)
-    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    answers_by_kind = Counter(map(kind, answered))
+    few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
         ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    numbers, queries, *both = zip(*answered, strict=True)
-    plain = np.array(list(map(is_plain, numbers)))
-    close = np.array([kind_of(number) == "close" for number in numbers])
-    values = np.array(both)
+    plain = np.array(list(map(is_plain, answered)))
+    close = np.array(list(map(kind, answered))) == "close"
+    values = np.array(pairs, order="F").T
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
     refused_most = len(refused) > len(answered)
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
@@ -17258,7 +17242,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     numbers = tuple(islice(filter(is_plain, range(10**5)), count))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    answers = [asker.once(query) for query in queries.changed(())]
+    answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
@@ -17274,7 +17258,6 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
 
 
 def _explanations_asking_explained(first: Answers) -> Explained:
-    """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
     is_varied = len(np.unique(values[answered])) > 1
     only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])
@@ -17306,6 +17289,8 @@ DOUBTFUL = 0.2
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
+# The values of options that are not words.
+VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -17703,19 +17688,14 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 
 def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return the definitions that explain answers, with the tolerance by which they do.
-
-    Also return the number of rankings with ties that no order explains.
-    """
+    """Return answers with their tolerance, what explains them, and the rankings without order."""
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, [], 0
     tolerances = [answers.tolerance]
     if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
         tolerances.insert(0, FLOAT32)
-    matches: list[Match] = []
-    unordered = 0
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
@@ -17725,7 +17705,6 @@ def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers
 
 
 def _notes(asked: Asked) -> Iterator[str]:
-    """Yield in words how a function was called, and its side effects."""
     call = asked.asker.call
     form = FORMS[call.form]
     if call.cutoff is None and call.k is not None:
@@ -17758,8 +17737,6 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
-    values |= {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
     rows = answers.plain
     if not result.unordered:
         rows = np.ones_like(rows)
@@ -17769,8 +17746,9 @@ def _signature(result: Check, answers: Answers) -> str:
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
-    for name, alternatives in values.items():
-        others = [value for value in alternatives if str(value) != str(usual[name])]
+    for name, usual_value in usual.items():
+        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
+        others = [value for value in values if str(value) != str(usual_value)]
         if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
@@ -17783,7 +17761,6 @@ def _signature(result: Check, answers: Answers) -> str:
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
-    """Return which values differ so much that a reader sees it."""
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
@@ -17829,11 +17806,12 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        yield _explanations_check_without(query, document, "run", "qrels")
+        run, qrels = _explanations_check_without(query.run, document), _explanations_check_without(query.qrels, document)
+        yield query._replace(run=run, qrels=qrels)
     for document in query.run:
-        yield _explanations_check_without(query, document, "run")
+        yield query._replace(run=_explanations_check_without(query.run, document))
     for document in query.qrels:
-        yield _explanations_check_without(query, document, "qrels")
+        yield query._replace(qrels=_explanations_check_without(query.qrels, document))
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
@@ -17847,11 +17825,10 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
         yield query._replace(run=run)
 
 
-def _explanations_check_without(query: Query, document: Any, *sides: str) -> Query:
-    changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
-    for documents in changed.values():
-        documents.pop(document, None)
-    return query._replace(**changed)
+def _explanations_check_without(documents: Documents, document: Any) -> Documents:
+    others = dict(documents)
+    others.pop(document, None)
+    return others
 
 
 def _explanations_check_example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
@@ -18534,16 +18511,16 @@ class Reported(NamedTuple):
                     "got",
                 )
             numbers = list(map(_value_of_query, values))
-        half_unit = np.array([number.half_unit for number in numbers])
-        loss = np.array([number.loss for number in numbers])
+        # In this order, every column is contiguous.
+        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
             loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
             half_unit = half_unit.min(keepdims=True)
-            if not any(number.is_rounded for number in numbers):
+            if not is_rounded.any():
                 half_unit = np.zeros(1)
         return Evidence(
-            scores=np.array([number.value for number in numbers]),
+            scores=scores,
             tolerance=half_unit + loss,
             exact=half_unit + REORDERED,
             cutoffs=list(chain.from_iterable(self.given)),
@@ -18554,8 +18531,7 @@ class Reported(NamedTuple):
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    are_numbered = bool(names) and not isinstance(names[0], str)
-    if are_numbered and all(isinstance(name, str) for name in values):
+    if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
@@ -18570,7 +18546,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
-    return [values.get(name) for name in names]
+    return list(map(values.get, names))
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -18781,12 +18757,10 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given.
-
-        There are none beside values of queries.
-        """
+        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
+        means = dict(self.mean_rows)
+        means.pop((), None)
         if not means or any(self.query_rows):
             return {}
         cutoffs: Iterable[_Cutoff] = means
@@ -18794,13 +18768,14 @@ class _Results:
             cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
         for cutoff in cutoffs:
-            first, *others = [row.value for row in self._rows_at(cutoff, means)]
+            rows = self._rows_at(cutoff, means)
+            first = rows[0].value
             scores[cutoff] = first
-            for value in others:
-                if _decimal(value) != _decimal(first):
+            for row in rows:
+                if _decimal(row.value) != _decimal(first):
                     raise InputError(
                         f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
-                        f"{shown(value)}; give one of them",
+                        f"{shown(row.value)}; give one of them",
                         self.name,
                     )
         return scores
@@ -18887,7 +18862,7 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
         has_value = _explanations_reported_is_value(value)
-        is_of_all = any(name in words for name in ALL_QUERIES)
+        is_of_all = not set(ALL_QUERIES).isdisjoint(words)
         if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells
@@ -19086,10 +19061,7 @@ class SlipSearch:
     def _values(
         self, slip: Slip, discount: Mapping[str, Any]
     ) -> Iterator[tuple[Combination, Floats]]:
-        """Yield the values of queries with a slip at every cutoff, by the options beside it.
-
-        These are the conventions, and other numbers for empty queries.
-        """
+        """Yield the values of queries with a slip, by convention and value of empty ones."""
         for convention in TRIED_ON:
             options = {"convention": convention, **self.searched.given, **discount}
             try:
@@ -19352,10 +19324,7 @@ class Explanation(Readable):
             )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score.
-
-        Without a reported score, the lowest come first.
-        """
+        """Return the conventions by distance from the reported score, the matches first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         got = self.got
         if got is None:
@@ -19369,12 +19338,12 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
-        known = sorted(self._nearest_first(), key=lambda item: item[1])
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for row, (name, number) in enumerate(known):
+        scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.set_yticks(range(len(scores)), list(scores))
         axes.grid(axis="x", alpha=0.3)
         label = self.measure
         if self.got is not None:
@@ -19452,10 +19421,9 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    cutoffs = Options.parse(k=k).cutoffs
-    if len(cutoffs) > 1:
+    cutoff, *others = Options.parse(k=k).cutoffs
+    if others:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
-    cutoff = cutoffs[0]
     reported = None
     if got is not None:
         reported = Reported.read(got, cutoff)
@@ -19542,7 +19510,6 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -19569,7 +19536,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[tuple[str, ...], float] = {}
+        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
@@ -19583,12 +19550,14 @@ class Scorer:
         self.known_for_slips = dict(self.known)
         self.known_for_slips.pop("score_order", None)
         if parsed.labels is not None:  # the relevances in rankings are the gains of labels
-            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+            self.known_for_slips |= parsed.gains
         # Ids have the values of the input, before these options change them.
         self._slips_by_ids = (
             parsed.score_order == "descending"
             and parsed.labels is None
-            and have_ids(inputs)
+            and has_ids(inputs.predictions)
+            and has_ids(inputs.references)
+            and inputs.exclude is None
             and self.known.get("ignore_index") is None
         )
 
@@ -19612,7 +19581,7 @@ class Scorer:
 
     def score(self, options: Options) -> float:
         """Return the nDCG under some options."""
-        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        key = repr(_explanations_explanation_chosen(options))
         if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
@@ -19628,17 +19597,13 @@ class Scorer:
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known_for_slips, **chosen}
+        chosen = {**self.known_for_slips, **_explanations_explanation_chosen(options), **options.gains}
         values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
-        values = {}
-        for name in _explanations_explanation_differing(before, after):
-            values[name] = (getattr(before, name), getattr(after, name))
+        values = _explanations_explanation_differing(before, after)
         if slip:
             values["slip"] = ("none", slip)
 
@@ -19662,8 +19627,14 @@ class Scorer:
         return self._read[key]
 
 
-def _explanations_explanation_differing(before: Options, after: Options) -> list[str]:
-    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+def _explanations_explanation_chosen(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in CHOICES}
+
+
+def _explanations_explanation_differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
+    """Return both values of the choices that differ."""
+    one, other = _explanations_explanation_chosen(before), _explanations_explanation_chosen(after)
+    return {name: (one[name], other[name]) for name in one if repr(one[name]) != repr(other[name])}
 
 
 def _shapley_value(
@@ -19683,11 +19654,10 @@ def _shapley_value(
 def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
-    Also return the cause whose difference from the first convention is to be explained: of the
-    conventions that are named, the one that differs in the fewest choices, or a slip. Options
-    already say in what they differ.
+    That is a slip, or of the conventions that are named the one that differs in the fewest choices.
+    Options already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
     searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)
@@ -19715,17 +19685,17 @@ def _with_answer(
     )
     if answer.kind == "unknown":
         return explanation, None
-    ends = list(map(scorer.options_of, matches))
-    differences = [len(_explanations_explanation_differing(start, end)) for end in ends]
-    signature = scorer.signature(ends[0])
-    nearest = conventions[differences.index(min(differences))]
-    return replace(explanation, signature=signature), nearest
+
+    def differences(cause: PossibleCause) -> int:
+        return len(_explanations_explanation_differing(start, scorer.options_of(cause.combination.convention)))
+
+    signature = scorer.signature(scorer.options_of(matches[0]))
+    return replace(explanation, signature=signature), min(conventions, key=differences)
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with the combinations of options and the slips that give the scores."""
     settings, without_score = scorer.settings(searched)
     matches = search(searched, settings)
     evidence = searched.evidence
@@ -19788,7 +19758,6 @@ def _verdict(
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes."""
     by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
@@ -20617,7 +20586,8 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
     """Return the values of a column, and how many rows have them."""
-    return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
+    values, counts = pc.value_counts(column).flatten()
+    return dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
 
 
 def _saved_ids(ids: Array) -> pa.Array:
@@ -20641,7 +20611,9 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
-    figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
+    figures: PerQuery = {"ideal": columns["ideal"]}
+    if "weight" in columns:
+        figures["weight"] = columns["weight"]
     ones = np.ones(len(columns["ideal"]))
     zeros = np.zeros(len(columns["ideal"]))
     weight = columns.get("weight", ones)
@@ -20744,9 +20716,10 @@ def combine(
     """
     rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
     # Relative to the largest, so that no sum overflows.
-    unit = max(sample.scale for sample in samples)
-    scales = [sample.scale / unit for sample in samples]
-    return [_statistics_independent_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
+    scales = np.array([sample.scale for sample in samples])
+    unit = float(scales.max())
+    relative = (scales / unit).tolist()
+    return [_statistics_independent_combined(row, relative, unit, (1 + confidence) / 2) for row in rows]
 
 
 def _statistics_independent_combined(
@@ -20800,8 +20773,8 @@ def welch(
     the means' intervals (Newcombe, Statistics in Medicine 1998). A sample has at least two values.
     """
     two_sided = alternative == "two-sided"
-    size = power_of_two(max(np.abs(sample).max() for sample in samples))
-    one, other = (sample / size for sample in samples)
+    size = power_of_two(np.abs(np.concatenate(samples)).max())
+    one, other = samples[0] / size, samples[1] / size
     mean, mean_other = float(one.mean()), float(other.mean())
     variance = float(one.var(ddof=1)) / len(one)
     variance_other = float(other.var(ddof=1)) / len(other)
@@ -20860,11 +20833,14 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores, all of which count the same, with its interval."""
+    # A score of arrays, with an element for every slice.
+    columns = np.array(scores).reshape(-1, len(Score._fields)).T.copy()
+    figures: Any = Score(*columns)
     value = worst = best = random_order = math.nan
     if scores:
-        value = mean(name, np.array([score.value for score in scores]))
-        orders = [(score.worst, score.best, score.random_order) for score in scores]
-        worst, best, random_order = np.mean(orders, axis=0).tolist()
+        value = mean(name, figures.value)
+        orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
+        worst, best, random_order = orders.mean(axis=0).tolist()
     return Score(
         value=value,
         # The value is summed otherwise than the ends, which may differ from it by rounding.
@@ -20873,11 +20849,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Sc
         standard_error=interval.standard_error,
         worst=worst,
         best=best,
-        tied=sum(score.tied for score in scores),
-        ranked=sum(score.ranked for score in scores),
-        unjudged=math.fsum(score.unjudged for score in scores),
+        tied=int(figures.tied.sum()),
+        ranked=int(figures.ranked.sum()),
+        unjudged=math.fsum(figures.unjudged),
         random_order=random_order,
-        queries=sum(score.queries for score in scores),
+        queries=int(figures.queries.sum()),
     )
 
 
@@ -20901,7 +20877,7 @@ def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice
 
 def slices_in_mean(slices: Mapping[Value, Any]) -> int:
     """Return the number of slices that count in their mean."""
-    return sum(value is not None for value in slices)
+    return len(slices.keys() - {None})
 
 
 def queries_in_slices(slices: Mapping[Value, Any]) -> int:
@@ -20963,9 +20939,8 @@ def model_index(
                 continue
             arguments: dict[str, Any] = {}
             if not math.isnan(score.low):
-                arguments["confidence"] = report.resampling.confidence
-                arguments["low"] = score.low
-                arguments["high"] = score.high
+                confidence = report.resampling.confidence
+                arguments = {"confidence": confidence, "low": score.low, "high": score.high}
             arguments["queries"] = score.queries
             if score.left_out(queries):
                 arguments["left_out"] = score.left_out(queries)
@@ -21067,12 +21042,12 @@ class Testing(NamedTuple):
             families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
-    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float] | Floats) -> Floats:
         """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
-        return list(map(float, corrected))
+        return corrected
 
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
@@ -21080,17 +21055,20 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        p_holm = self.holm(pairs, [pair.p for pair in pairs])
-        p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
-        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
+        # The fields from `difference` to `p_t`.
+        figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
+        *_, p, _, p_t = figures
+        p_holm = self.holm(pairs, p)
+        p_t_holm = self.holm(pairs, p_t)
+        ends = self._intervals(pairs, figures[:8], p_holm < SIGNIFICANT, confidence)
+        rows = np.column_stack([p_holm, p_t_holm, *ends]).tolist()
         return [
-            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
-            for pair, p, p_t, low_end, high_end in rows
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low, high_holm=high)
+            for pair, (p, p_t, low, high) in zip(pairs, rows, strict=True)
         ]
 
     def _intervals(
-        self, pairs: Sequence["Pair"], significant: Mask, confidence: float
+        self, pairs: Sequence["Pair"], figures: Floats, significant: Mask, confidence: float
     ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares p.
 
@@ -21099,9 +21077,7 @@ class Testing(NamedTuple):
         the t-test and the randomization test disagree about the tested difference, the nearest end
         of the interval is moved to it.
         """
-        # The fields from `difference` to `p`.
-        figures = np.array([pair[3:11] for pair in pairs]).reshape(-1, 8)
-        difference, low, high, least, most, error, freedom, p = figures.T
+        difference, low, high, least, most, error, freedom, p = figures
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
             smaller = np.searchsorted(np.sort(p[family]), p[family])
@@ -21219,13 +21195,13 @@ class Pair(NamedTuple):
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    exact: bool
-    permutations: int
-    min_detectable: float | None
-    queries_needed: int | None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    exact: bool = False
+    permutations: int = 0
+    min_detectable: float | None = None
+    queries_needed: int | None = None
 
     @property
     def p_error(self) -> float:
@@ -21543,7 +21519,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
 
 
 def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
-    """Return the names of measures, if these are not all."""
     if len(names) == len(all_names):
         return ""
     return f" of {', '.join(names)}"
@@ -21574,7 +21549,7 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
         # A two-sided test also counts the permutation with all signs turned.
         as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
-    return testing.holm(pairs, least)
+    return list(map(float, testing.holm(pairs, least)))
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -21613,16 +21588,16 @@ def _first_names(names: Sequence[str]) -> str:
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
     yield from _beyond_notes(pairs, testing, baseline)
-    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    too_few = near = 0
+    for pair in pairs:
+        too_few += pair.has_too_few_queries
+        # The error of p, times p_holm / p, is that of p_holm.
+        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
-    near = 0
-    for pair in pairs:
-        # The error of p, times p_holm / p, is that of p_holm.
-        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if near:
         yield (
             f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
@@ -22146,7 +22121,7 @@ class Report(Evaluation):
         Raises:
             ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
-        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        measures = list(dict.fromkeys(map(measure_of, self.scores)))
         if measure not in (None, *measures, *self.scores):
             raise ValueError(
                 f"{shown(measure)} is not in this report, which has "
@@ -22154,7 +22129,7 @@ class Report(Evaluation):
             )
         if measure is None:
             measure = measures[0]
-        names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
+        names = _names_like(measure, self.scores)
         panels = [self._plot_means, self._plot_queries]
         if self.slices:
             panels.append(self._plot_slices)
@@ -22166,14 +22141,16 @@ class Report(Evaluation):
         return figure
 
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
+        counts = []
         for index, name in enumerate(names):
-            draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
+            score = self.scores[name]
+            counts.append(score.queries)
+            draw_mark(axes, _mark_of_mean(score), index, f"C{index}", upright=True)
         # More names would overlap.
         rotation = 30 if len(names) > 4 else 0
         axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        counts = [self.scores[name].queries for name in names]
         axes.set_title(f"Mean of {range_text(counts)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
@@ -22197,6 +22174,11 @@ def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
 
 
+def _names_like(measure: str, names: Iterable[str]) -> list[str]:
+    """Return the results of the same measure, at all cutoffs."""
+    return [name for name in names if measure_of(name) == measure_of(measure)]
+
+
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
@@ -22206,7 +22188,7 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     report = next(iter(reports.values()))
     level = report.resampling.level
     first = next(iter(report.scores))
-    names = [name for name in report.scores if measure_of(name) == measure_of(first)]
+    names = _names_like(first, report.scores)
     rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
     for name, panel_axes in zip(names, axes, strict=False):
@@ -22342,7 +22324,6 @@ def report_on(
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
 ) -> dict[str, Any]:
-    """Return the scores of all queries and of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
@@ -22359,7 +22340,6 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    """Return the number of queries that are excluded from a mean."""
     return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())
 
 
@@ -22726,7 +22706,7 @@ def _kept(
     """
     if None in options.cutoffs:
         return None, None
-    depth = max(k or 0 for k in options.cutoffs)
+    depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
@@ -23055,8 +23035,11 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
-    return _added({name: (len(listed), listed) for name, listed in numbers.items()})
+    sums: Sums = {}
+    for name, by_query in values.items():
+        numbers = by_query[~np.isnan(by_query)].tolist()
+        sums[name] = len(numbers), numbers
+    return _added(sums)
 
 
 def _added(*several: Sums) -> Sums:
@@ -23127,10 +23110,12 @@ def _of_one_shape(**sides: Any) -> list[Array]:
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the types of columns; for a column of objects, the types of the objects."""
-    types: list[Any] = [column.dtype.kind for column in rows]
-    for index, column in enumerate(rows):
+    types: list[Any] = []
+    for column in rows:
         if column.dtype == object:
-            types[index] = set(map(type, column.tolist()))
+            types.append(set(map(type, column.tolist())))
+        else:
+            types.append(column.dtype.kind)
     return types
 
 
@@ -25726,12 +25711,11 @@ def documents(
     wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
-    gains = {name: parsed.scoring[name] for name in OF_GAINS}
     tables: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
             with user_terms(part, before):
-                check_queries(**part.arrays(), **gains)
+                check_queries(**part.arrays(), **parsed.gains)
             names: Iterable[Any] = range(before, before + part.queries)
             if part.query_ids is not None:
                 names = part.names()
@@ -25777,9 +25761,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     # The gain of a document is the CG of a query with this document alone.
     count = len(score)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
+    scores, offsets = np.zeros(count), np.arange(count + 1)
     measured = measure_queries(
-        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
+        relevance, scores, offsets, judged=judged, measures=("CG",), **options.gains
     )
     (gain,) = measured["CG"]
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
@@ -26095,7 +26079,14 @@ class Contest(NamedTuple):
         scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts]
+            samples = []
+            values = []
+            weights = []
+            for columns in parts:
+                sample = self._sample(name, columns)
+                samples.append(sample)
+                values.append(sample.values * sample.scale)
+                weights.append(sample.weight / sample.weight.sum())
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
@@ -26103,8 +26094,8 @@ class Contest(NamedTuple):
                 slice_scores = [part.scores[system][name] for part in compared]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                np.concatenate(values, axis=1),
+                np.concatenate(weights),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
@@ -26154,8 +26145,10 @@ class Contest(NamedTuple):
             margin=testing.margin,
             seed=self.resampling.seed,
         )
-        for row, (system, other) in enumerate(opponents(scores, self.baseline)):
-            by_query = sample.by_query[row]
+        systems = opponents(scores, self.baseline)
+        columns = map(np.ndarray.tolist, tests)
+        rows = zip(systems, sample.pairs.T, sample.by_query, *columns, strict=True)
+        for (system, other), pair, by_query, p, p_t, exact, permutations in rows:
             wins = int(np.count_nonzero(by_query > 0))
             losses = int(np.count_nonzero(by_query < 0))
             yield {
@@ -26165,14 +26158,14 @@ class Contest(NamedTuple):
                 "difference": float(
                     differences(scores[system][name].value, scores[other][name].value)
                 ),
-                "least": sample.values[sample.pairs[:, row]].min(),
-                "p": float(tests.randomization[row]),
-                "p_t": float(tests.t_test[row]),
+                "least": sample.values[pair].min(),
+                "p": p,
+                "p_t": p_t,
                 "wins": wins,
                 "ties": len(by_query) - wins - losses,
                 "losses": losses,
-                "exact": bool(tests.exact[row]),
-                "permutations": int(tests.permutations[row]),
+                "exact": exact,
+                "permutations": permutations,
             }
 
     def _independent(
@@ -26186,16 +26179,19 @@ class Contest(NamedTuple):
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
         for systems in opponents(columns, self.baseline):
+            both = []
+            ends = []
             for system in systems:
                 if len(samples[system]) < 2:
                     raise ValueError(
                         f"{system}: a comparison needs at least two queries that have a value; "
                         "got 1"
                     )
-            both = [samples[system] for system in systems]
+                both.append(samples[system])
+                ends.append((scores[system][name].low, scores[system][name].high))
             interval, p, detectable = welch(
                 both,
-                [(scores[system][name].low, scores[system][name].high) for system in systems],
+                ends,
                 confidence=confidence,
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
@@ -26207,14 +26203,9 @@ class Contest(NamedTuple):
                 system=systems[0],
                 other=systems[1],
                 difference=interval.value,
-                least=min(sample.min() for sample in both),
+                least=np.concatenate(both).min(),
                 p=p,
                 p_t=p,
-                wins=None,
-                ties=None,
-                losses=None,
-                exact=False,
-                permutations=0,
             )
 
     def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
@@ -26265,10 +26256,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of every slice in which systems have two values of every measure.
-
-    With them comes the mean of slices, if all of them are compared.
-    """
+    """Return the slices in which systems have two values, and their mean if these are all."""
     names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
     parts: dict[Value, BySystem] = {}
@@ -26507,14 +26495,12 @@ class Comparison(Evaluation):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error if the systems have different queries."""
         if not self.testing.paired:
             raise ValueError(
                 f"{what}: the systems have different queries, which cannot be compared one by one"
             )
 
     def _rows_of(self, system: str) -> pa.Table:
-        """Return the rows of a system in the table of queries."""
         return self.queries.filter(pc.equal(self.queries["system"], system))
 
     def differences(
@@ -26776,12 +26762,11 @@ class Comparison(Evaluation):
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
         """Draw the means of every result, systems sorted by the first, and then the slices."""
         first = names[0]
-        systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
-        scores = {system: self.scores[system] for system in systems}
+        scores = dict(sorted(self.scores.items(), key=lambda item: -item[1][first].value))
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        slices = slices_in(self._rows_of(systems[0]))
+        slices = slices_in(self._rows_of(next(iter(scores))))
         if slices is not None and len(axes) > len(names):
             reference = self._reference(first)
             plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
@@ -26864,7 +26849,7 @@ def query_rows(
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries on which a pair differs most: their ids, both values, the difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return list(zip(*table.to_pydict().values(), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
@@ -27065,17 +27050,14 @@ def comparison_of(
 
 
 def _statistics_comparing_argument(system: str) -> str:
-    """Return a system's predictions as messages name them."""
     return mark("systems", system, said=f"systems[{shown(system)}]")
 
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some.
-
-    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
-    """
+    """Return the columns of queries for every system, and a warning of some."""
+    # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
@@ -27292,7 +27274,7 @@ def same_queries(tables: Tables) -> Tables:
                 f"{some_of(lacking, 'query')} only in {first}, "
                 f"{some_of(extra, 'query')} only in {name}"
             )
-        in_order[name] = table.take([rows[query] for query in ids])
+        in_order[name] = table.take(list(map(rows.get, ids)))
         if "weight" not in table.column_names:
             continue
         differs = in_order[name]["weight"].to_numpy() != table_of_first["weight"].to_numpy()
@@ -27306,12 +27288,10 @@ def same_queries(tables: Tables) -> Tables:
 
 
 def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
-    """Return the slices of the queries, from the reports that have any."""
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
-    """Yield notes on what differs between reports of the same queries."""
     first, *others = tables
     for name in others:
         table = tables[name]
