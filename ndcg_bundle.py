@@ -10551,6 +10551,8 @@ def settled_systems(
     for run in runs:
         if given[run] is given["references"] and given[run] is not None:
             refuse_same_column(run, sides[run], sides["references"])
+    if names["references"].has_no_value and has_ids(sides["references"]):
+        _warn_of_unread_relevances(sides["references"].others)
     have_names = any(has_ids(side) for side in sides.values())
     # `query_ids="name"` without a table is a column's name that an error explains elsewhere.
     if inputs.fields or (fields and have_names):
@@ -10571,6 +10573,16 @@ def settled_systems(
             _check_ranks(run, name_of_column(given[run]), system, names[run])
         systems.append(system)
     return systems
+
+
+def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
+    """Warn of a field with the name of a relevance where `fields` says that there is none."""
+    for name in not_read:
+        if plain_name(name) in PLAIN_RELEVANCES:
+            problem = f"each document counts as relevant, and {shown(name)} is not read"
+            hint = f"if it holds relevances, give {mark('fields', {'relevance': name})}"
+            warn(f"{mark('references')}: {problem}; {hint}")
+            return
 
 
 def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None:

@@ -734,6 +734,16 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
+    "relevances that are not read": warned(
+        compute,
+        "references",
+        predictions={"q": {"a": 1, "b": 2}},
+        references=[
+            {"query_id": "q", "doc_id": document, "label": label}
+            for document, label in (("a", 1), ("b", 0))
+        ],
+        fields={"relevance": None},
+    ),
     "sides that are swapped": warned(
         compute,
         "predictions",
