@@ -170,9 +170,14 @@ def test_a_slip_is_named_in_every_form_that_shows_it(slip: str, form: str) -> No
     assert result.conventions if hidden else any(slip in match.slips for match in result.matches)
 
 
-@pytest.mark.parametrize("name", sampled(MUTANTS, 10))
+SEEDS = 5  # which take turns
+# one seed after the other, as long as the scores of its first rankings are kept
+MUTANTS_BY_SEED = [name for seed in range(SEEDS) for name in sampled(MUTANTS, 10)[seed::SEEDS]]
+
+
+@pytest.mark.parametrize("name", MUTANTS_BY_SEED)
 def test_no_function_that_computes_something_else_is_called_right(name: str) -> None:
-    result = check(MUTANTS[name], cases=200, seed=[*MUTANTS].index(name) % 5)
+    result = check(MUTANTS[name], cases=200, seed=[*MUTANTS].index(name) % SEEDS)
     assert (result.status, result.matches) == (1, ())
     if result.is_doubtful:
         assert "Nothing explains its answers: " in str(result)
