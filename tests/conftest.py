@@ -8,7 +8,7 @@ import sys
 import tempfile
 import textwrap
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,6 +71,7 @@ NOTHING_IN_COMMON = pytest.mark.filterwarnings(
     "ignore:.*no document was both retrieved and judged:UserWarning"
 )
 MetricFactory = Callable[..., evaluate.EvaluationModule]
+Documents = Mapping[str, Mapping[str, float | None]]  # a value of each document, by query
 
 WITHOUT_TRANSFORMERS = CACHE / "without-transformers"
 WITHOUT_TRANSFORMERS.mkdir()
@@ -82,6 +83,20 @@ WITHOUT_TRANSFORMERS.mkdir()
 def lean_environment(**more: str) -> dict[str, str]:
     """For a process that imports evaluate, also without transformers."""
     return {**os.environ, "PYTHONPATH": str(WITHOUT_TRANSFORMERS), **more}
+
+
+def ranx_sides(run: Documents, qrels: Documents) -> tuple[Any, Any]:
+    """The qrels and the run of ranx, which compiles its code again for each length of ids."""
+    import ranx
+
+    padded = [
+        {
+            query: {each.ljust(8): value for each, value in documents.items()}
+            for query, documents in side.items()
+        }
+        for side in (qrels, run)
+    ]
+    return ranx.Qrels(padded[0]), ranx.Run(padded[1])
 
 
 @cache

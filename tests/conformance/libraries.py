@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import spark_session
+from conftest import ranx_sides, spark_session
 from evaluate import Metric
 
 CASES = 80  # of each library
@@ -264,7 +264,7 @@ def ranx(batch: Batch, metric: str = "ndcg") -> float:
     import ranx
 
     run, qrels, k = batch.as_run()
-    return float(ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), f"{metric}@{k}"))
+    return float(ranx.evaluate(*ranx_sides(run, qrels), f"{metric}@{k}"))
 
 
 def torchmetrics(batch: Batch, empty_target_action: str = "neg") -> float:

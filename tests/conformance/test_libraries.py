@@ -13,7 +13,7 @@ import libraries as by
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, spark_session
+from conftest import ROOT, ranx_sides, spark_session
 from evaluate import Metric
 from libraries import CASES, LIBRARIES, Batch, Run, batches, numbers
 from reference import RELEVANCE, SCORES
@@ -227,10 +227,7 @@ def test_a_function_that_calls_ranx_has_no_fixed_order_of_ties() -> None:
     import ranx
 
     def by_ranx(run: dict[str, float], qrels: dict[str, int], k: int) -> float:
-        # ranx compiles its code again for each length of ids
-        sides = ({each.ljust(8): value for each, value in side.items()} for side in (qrels, run))
-        judged, found = ({"q": side} for side in sides)
-        return float(ranx.evaluate(ranx.Qrels(judged), ranx.Run(found), f"ndcg@{k}"))
+        return float(ranx.evaluate(*ranx_sides({"q": run}, {"q": qrels}), f"ndcg@{k}"))
 
     result = check(by_ranx, form="mappings", cases=100)
     assert (result.status, result.conventions) == (0, ("sklearn", "ranx", "haystack"))

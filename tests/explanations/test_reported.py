@@ -16,6 +16,7 @@ import evaluate
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import ranx_sides
 from reference import RELEVANCE, SCORES
 from refusals import refusal
 from sources import as_parquet
@@ -368,7 +369,7 @@ def test_what_ranx_ir_measures_and_pytrec_eval_return_is_read(ndcg: evaluate.Met
     import ranx
 
     inputs = {"predictions": PEER_RUN, "references": PEER_QRELS}
-    of_ranx = ranx.evaluate(ranx.Qrels(PEER_QRELS), ranx.Run(PEER_RUN), ["ndcg@10", "map"])
+    of_ranx = ranx.evaluate(*ranx_sides(PEER_RUN, PEER_QRELS), ["ndcg@10", "map"])
     measures = [ir_measures.nDCG @ 10, ir_measures.AP]
     means = ir_measures.calc_aggregate(measures, PEER_QRELS, PEER_RUN)
     of_measures = {str(name): mean for name, mean in means.items()}

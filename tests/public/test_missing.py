@@ -12,7 +12,7 @@ import evaluate
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import MetricFactory, spark_session
+from conftest import MetricFactory, ranx_sides, spark_session
 from refusals import refusal
 from sources import COLUMNS, RAGGED, RAGGED_FORMS, SOURCES, Inputs, by_ids, written
 
@@ -179,7 +179,7 @@ def test_queries_without_documents_count_as_in_pytrec_eval_and_ranx(ndcg: evalua
         assert ndcg.compute(**by_query, convention="pytrec_eval")["nDCG"] == pytest.approx(
             values, nan_ok=True
         )
-        sides = ranx.Qrels(qrels), ranx.Run(run)
+        sides = ranx_sides(run, qrels)
         values = ranx.evaluate(*sides, "ndcg", return_mean=False, make_comparable=True).tolist()
         assert ndcg.compute(**by_query, convention="ranx")["nDCG"] == pytest.approx(
             values, rel=1e-15
