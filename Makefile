@@ -78,7 +78,7 @@ bench-scale: .venv/bench.done ## score 500 million values in batches, and 20 mil
 gpu: .venv/bench.done ## score tensors on a GPU beside the CPU and other libraries; needs CUDA or ROCm: 2 minutes
 	@HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/gpu.py $(ARGS)
 
-agreement: .venv/check.done .venv/libraries ## run each library beside its convention, into benchmarks/AGREEMENT.md
+agreement: .venv/check.done .venv/libraries/site-packages ## run each library beside its convention, into benchmarks/AGREEMENT.md
 	@HF_HUB_OFFLINE=1 PYTHONPATH=tests:tests/conformance:.venv/movielens $(BIN)/python benchmarks/agreement.py
 
 simulations: .venv/test.done ## measure how often intervals hold and the gate fails, into benchmarks/SIMULATIONS.md: 10 to 12 minutes
@@ -137,10 +137,11 @@ demo test test-all test-oldest test-newest agreement: .venv/movielens
 .venv/movielens: | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --target $@ recbole==1.2.1
 
-# libraries whose requirements clash with those of others go into a separate folder
-test-all: .venv/libraries
-.venv/libraries: tests/conformance/libraries.txt | .venv/bin/python
-	rm -rf $@
+# Libraries whose requirements clash with those of others go into a separate folder. It is called site-packages, because
+# Hypothesis reads all modules outside one for constants.
+test-all: .venv/libraries/site-packages
+.venv/libraries/site-packages: tests/conformance/libraries.txt | .venv/bin/python
+	rm -rf $(@D)
 	$(BIN)/python -m pip install --quiet --quiet --no-deps --no-compile --target $@ --requirement $<
 	@touch $@
 

@@ -136,7 +136,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 # `make check` puts libraries whose requirements clash into a folder: last on the path, so that they
 # hide no other.
-LIBRARIES = Path(sys.prefix) / "libraries"
+LIBRARIES = Path(sys.prefix) / "libraries" / "site-packages"
 sys.path.append(str(LIBRARIES))
 
 # Python 3.13 has PyTorch only with gigabytes of CUDA: tests that need one of these are skipped
