@@ -10,14 +10,13 @@ import pyarrow.compute as pc
 
 from ..inputs.columns import as_number, value_type, without_decimals
 from ..inputs.fields import (
-    Fields,
     UnknownFieldError,
     column_of_ranks,
     fields_without_role,
     refuse_repeated_names,
 )
 from ..inputs.ids import id_kind
-from ..inputs.roles import chosen_columns
+from ..inputs.roles import columns_of_table
 from ..inputs.tables import fit_of_ranks
 from ..measure.labels import Labels
 from .content import Limits
@@ -207,16 +206,15 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
     if request.names.has_no_query and nested:
         return None
     there = "the table has the columns"
-    columns = Fields.of_table(dict.fromkeys(schema.names))
+    examples = dict.fromkeys(schema.names)
     try:
-        chosen = chosen_columns(columns, request.names, there)
+        chosen = columns_of_table(
+            schema.names, request.names, there, lambda: {**examples, **source.head()}
+        )
     except UnknownFieldError:
         if nested:
             return None
-        # The error shows the first row.
-        row = source.head()
-        columns = Fields.of_table({name: row.get(name) for name in schema.names})
-        chosen = chosen_columns(columns, request.names, there)
+        raise
     if chosen["document"] in nested:
         return None
     for role, name in chosen.items():

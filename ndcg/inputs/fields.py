@@ -8,8 +8,8 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from numbers import Real
 from types import NoneType
@@ -34,6 +34,7 @@ VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 # The standard names of each role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
 Groups = tuple[tuple[str, ...], ...]
+Keys = tuple[str, ...]
 # fmt: off
 QUERY: Groups = (
     ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
@@ -211,20 +212,50 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
 # The argument `fields`
 
 
-class Fields(NamedTuple):
+class Field(NamedTuple):
+    """A field of objects, or a column of a table."""
+
+    keys: Keys  # the names that lead to it from an object; of a column its name
+    example: Any = None
+    lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
+    has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
+
+    @property
+    def name(self) -> str:
+        """The last name on its path, in the spelling in which names are compared."""
+        return plain_name(self.keys[-1])
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+
+class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
 
-    examples: Mapping[Any, Any]  # an example of a value by field
-    last: Mapping[Any, str]  # the last name on its path, in the spelling of names
+    @cached_property
+    def leaves(self) -> "Fields":
+        """The fields that hold no fields themselves."""
+        return Fields((path, field) for path, field in self.items() if not field.has_fields)
 
-    @classmethod
-    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
-        """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {}
-        for name, cell in examples.items():
-            if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
-                named[name] = cell
-        return cls(named, {name: plain_name(name) for name in named})
+    @property
+    def outside_lists(self) -> "Fields":
+        """The fields that no list of objects holds."""
+        return Fields((path, field) for path, field in self.items() if not field.lists)
+
+    def among(self, paths: Iterable[Any]) -> "Fields":
+        """Return the fields at some paths."""
+        return Fields((path, self[path]) for path in paths)
+
+
+def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
+    """Return the columns of a table, of which examples are given, without the row numbers."""
+    fields = Fields()
+    for name, cell in examples.items():
+        if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+            fields[name] = Field((name,), cell)
+    return fields
 
 
 class Given(NamedTuple):
@@ -380,10 +411,10 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
     spellings = set(map(plain_name, group))
     present = []
     empty = []
-    for path, last in fields.last.items():
-        if last not in spellings or path in taken:
+    for path, field in fields.items():
+        if field.name not in spellings or path in taken:
             continue
-        if fields.examples[path] is None:
+        if field.example is None:
             empty.append(path)
         else:
             present.append(path)
@@ -393,19 +424,24 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
 
 def _called(name: str, fields: Fields) -> list[Any]:
     """Return the field with this name or path; without one, the fields whose path it ends."""
-    if name in fields.last:
+    if name in fields:
         return [name]
     if "." in name:
-        return [path for path in fields.last if str(path).endswith(f".{name}")]
-    return [path for path, last in fields.last.items() if last == plain_name(name)]
+        return [path for path in fields if str(path).endswith(f".{name}")]
+    return fields_called([plain_name(name)], fields)
+
+
+def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
+    """Return the fields with one of some names, which are spelled as `plain_name` does."""
+    return [path for path, field in fields.items() if field.name in names]
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
-    users = set(map(plain_name, USERS))
-    if not all(fields.last[path] in users for path in present):
+    users = fields_called([plain_name(name) for name in USERS], fields)
+    if not set(present) <= set(users):
         return []
-    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
+    return [path for path in fields_called(ASKED, fields) if path not in present]
 
 
 @cache
@@ -476,7 +512,7 @@ class UnknownFieldError(InputError):
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
-        examples: a value of every field.
+        fields: all fields there.
         ways: what else to do than to name a field, in sentences.
     """
 
@@ -486,13 +522,14 @@ class UnknownFieldError(InputError):
         roles: Sequence[str],
         chosen: Mapping[str, Any],
         there: str,
-        examples: Mapping[Any, Any],
+        fields: Fields,
         ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
+        examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(examples)}"
-        self.there, self.examples = there, dict(examples)
+        self.there, self.examples = there, examples
         self.ways: list[str] = []
         self.add(*ways)
 
@@ -536,19 +573,21 @@ def chosen_fields(
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
-        raise UnknownFieldError(problems, roles, chosen, there, fields.examples, ways)
+        raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError([problem], twice, others, there, fields.examples)
+        raise UnknownFieldError([problem], twice, others, there, fields)
     return chosen
 
 
 def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
     """Return whether all numbers that have no role are ranks or distances by their names."""
-    left = [path for path in fields.examples if path not in chosen.values()]
-    numbers = [path for path in left if isinstance(fields.examples[path], Real)]
+    numbers = []
+    for path, field in fields.items():
+        if path not in chosen.values() and isinstance(field.example, Real):
+            numbers.append(path)
     return len(numbers) > 0 and all(map(is_lowest_first, numbers))
 
 
@@ -558,7 +597,7 @@ def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
         return
     path = documents[0]
     pattern = NUMBER_IN_PATH.sub("*", path)
-    for other in map(str, fields.examples):
+    for other in map(str, fields):
         if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
             problem = f"{shown(path)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
@@ -585,8 +624,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
-        elif name in fields.examples:
-            problems.append(f"{shown(name)} is {_example(fields.examples[name])}, and no {role}")
+        elif name in fields:
+            problems.append(f"{shown(name)} is {_example(fields[name].example)}, and no {role}")
         else:
             near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
@@ -602,27 +641,27 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
     if "document" in unclear and not unclear["document"]:
-        positions = [path for path, last in fields.last.items() if last == "index"]
+        positions = fields_called(["index"], fields)
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields.examples)).most_common(1):
+        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
             if count > 1:
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
     if "score" in unclear and not unclear["score"] and names.name("score") is None:
-        relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
-        if relevances and len(fields.last) == 3:
+        relevances = fields_called(PLAIN_RELEVANCES, fields)
+        if relevances and len(fields) == 3:
             ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
-        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        lowest = fields_called(LOWEST_FIRST, fields)
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields.last[lowest[0]] in DISTANCES:
+            if fields[lowest[0]].name in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
     if names.value in unclear:
-        decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
+        decimals = [cell for _, cell, *_ in fields.values() if _has_decimal_comma(cell)]
         if decimals:
             call = 'pandas.read_csv(path, sep="...", decimal=",")'
             ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
@@ -635,7 +674,7 @@ def _has_decimal_comma(cell: Any) -> bool:
 
 def _nearest_path(name: str, fields: Fields) -> str:
     """Return the field that is called nearly like a name, at the end of its path; empty if none."""
-    paths = {path: path for path in fields.examples if isinstance(path, str)}
+    paths = {path: path for path in fields if isinstance(path, str)}
     by_end = {path.rpartition(".")[2]: path for path in paths}
     return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
@@ -648,7 +687,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     is_named = names.name("relevance") is not None
     if names.kind != "qrels" or is_named or others == 1:
         return values
-    return [path for path in values if fields.last[path] not in LAST_RESORT]
+    return [path for path in values if fields[path].name not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -773,8 +812,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    last = plain_name(path.rpartition(".")[2])
-    return len(_called(name, Fields({}, {path: last}))) > 0
+    field = Field((path.rpartition(".")[2],))
+    return len(_called(name, Fields({path: field}))) > 0
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:

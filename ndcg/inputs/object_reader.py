@@ -6,14 +6,11 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, is_missing_id
-from .fields import Names, plain_name
+from .fields import Field, Fields, Keys, Names
 from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
-    Field,
-    FieldsByPath,
-    Keys,
     fields_among,
     is_list,
     is_object,
@@ -106,7 +103,7 @@ def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
+    paths = [field.keys for field in fields if field.name == "rank"]
     return paths[0] if len(paths) == 1 else None
 
 
@@ -155,7 +152,7 @@ class ObjectReader:
         # The documents of a query may be in several lists, as `spans.chunks.id`.
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = document.in_list
+        self.are_hits = len(document.lists) > 0
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         self.ranks = _path_of_ranks(beside, names)
@@ -270,10 +267,10 @@ class ObjectReader:
 def _chosen(
     objects: Sequence[Any],
     wrapper: Keys,
-    fields: FieldsByPath,
+    fields: Fields,
     names: Names,
     have_queries: bool,
-) -> tuple[FieldsByPath, Roles]:
+) -> tuple[Fields, Roles]:
     """Return the fields of the objects in the lists at a path, and their roles."""
     inner = _within_lists(objects, wrapper)
     if wrapper:

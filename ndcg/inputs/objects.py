@@ -7,17 +7,16 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from enum import Enum
-from functools import cached_property
 from itertools import islice, repeat
 from numbers import Number
 from operator import itemgetter
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..measure.messages import InputError, shown
-from .fields import Fields, plain_name
+from .fields import Field, Fields, Keys
 from .ids import id_kind
 
 DEEPEST = 8  # objects within objects
@@ -30,26 +29,6 @@ NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, whic
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-Keys = tuple[str, ...]
-
-
-class Field(NamedTuple):
-    """A field of objects."""
-
-    keys: Keys  # the names that lead to it from an object
-    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
-    example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have longer paths
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the path leads through a list of objects."""
-        return len(self.lists) > 0
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 def is_object(value: Any) -> bool:
@@ -163,20 +142,7 @@ def _with_lists(value: Any, depth: int) -> Any:
     return value
 
 
-class FieldsByPath(dict[str, Field]):
-    """The fields of objects, by their paths."""
-
-    @cached_property
-    def leaves(self) -> Fields:
-        """The fields that hold no fields themselves."""
-        return self.leaves_among(self)
-
-    def leaves_among(self, paths: Iterable[str]) -> Fields:
-        """Return the fields at some paths that hold no fields themselves."""
-        return fields_at((path for path in paths if not self[path].has_fields), self)
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
@@ -186,7 +152,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
     Raises:
         InputError: one is no object.
     """
-    fields = FieldsByPath()
+    fields = Fields()
     # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -204,15 +170,15 @@ def _tells_more(field: Field, known: Field) -> bool:
     return _is_empty(known.example) and not _is_empty(field.example)
 
 
-def to_list(fields: Mapping[str, Field]) -> Fields:
+def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
-    listed = []
+    listed = Fields()
     for path, field in fields.items():
         is_leaf = not field.has_fields and field.keys[:-1] not in mappings
         if is_leaf or field.keys in mappings:
-            listed.append(path)
-    return fields_at(listed, fields)
+            listed[path] = field
+    return listed
 
 
 def _is_mapping_to_numbers(field: Field) -> bool:
@@ -220,17 +186,6 @@ def _is_mapping_to_numbers(field: Field) -> bool:
     if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
         return False
     return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
-
-
-def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
-    """Return the fields at some paths, as names are chosen among them."""
-    examples: dict[str, Any] = {}
-    last: dict[str, str] = {}
-    for path in paths:
-        field = fields[path]
-        examples[path] = field.example
-        last[path] = plain_name(field.keys[-1])
-    return Fields(examples, last)
 
 
 def _is_empty(value: Any) -> bool:
@@ -315,7 +270,7 @@ def _fields_within(
         if objects and is_list(example):
             within = (*lists, len(path))
         has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, within, example, has_fields)
+        yield Field(path, example, within, has_fields)
         if has_fields:
             for inner in objects:
                 yield from _fields_within(inner, path, depth_within, within)

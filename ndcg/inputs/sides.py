@@ -187,12 +187,9 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     if all(map(is_mapping_to_values, lists[0])):
         return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
-    if not any(field.in_list for field in fields.values()):
+    if len(fields.outside_lists) == len(fields):
         return False
-    outside_lists = fields.leaves_among(
-        [path for path, field in fields.items() if not field.in_list]
-    )
-    return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    return not names.candidates("document", fields.leaves.outside_lists, DOCUMENT_OF_HITS)
 
 
 def is_mapping_to_values(row: Any) -> bool:

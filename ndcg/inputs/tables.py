@@ -16,21 +16,19 @@ from .columns import Column, as_number, beyond_2_53, read_flat_column
 from .documents import no_values
 from .exclusion import Pairs
 from .fields import (
-    Fields,
     Names,
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
     fields_without_role,
     instead_of_relevance,
-    refuse_repeated_names,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
 from .objects import is_list, is_object
-from .roles import chosen_columns
+from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -59,16 +57,6 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     return len(names.given_names) > 1 and all(name in side for name in names.given_names)
 
 
-def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
-    """Return the names of the columns of a frame by role."""
-    refuse_repeated_names(frame.names)
-    there = "the table has the columns"
-    try:
-        return chosen_columns(Fields.of_table(dict.fromkeys(frame.names)), names, there)
-    except UnknownFieldError:  # once more, with examples for the error
-        return chosen_columns(Fields.of_table(examples_of(frame)), names, there)
-
-
 def examples_of(frame: Frame) -> dict[Any, Any]:
     """Return the first values of the columns, as far as they can be read."""
     examples: dict[Any, Any] = {}
@@ -88,7 +76,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.has_no_query and _has_lists(frame):
         return rows_of_frame(frame)  # every row is a query
     try:
-        chosen = chosen_of_frame(frame, names)
+        there = "the table has the columns"
+        chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
     except ValueError as error:
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
