@@ -52,8 +52,7 @@ class Column(NamedTuple):
 
     def only(self, present: Mask) -> "Column":
         """Return the same values, but those for which a mask is False are missing."""
-        present = in_both(present, self.present)
-        return self._replace(present=None if present.all() else present)
+        return self._replace(present=unless_all(in_both(present, self.present)))
 
 
 def taken(values: Any, rows: Any) -> Any:
@@ -64,6 +63,16 @@ def taken(values: Any, rows: Any) -> Any:
 def in_both(mask: Mask, other: Mask | None) -> Mask:
     """Return where both masks are True; one that is None is True everywhere."""
     return mask if other is None else mask & other
+
+
+def unless_all(mask: Mask) -> Mask | None:
+    """Return a mask; None if it is True everywhere, as nearly all are."""
+    return None if mask.all() else mask
+
+
+def mask_of(rows: int, mask: Mask | None) -> Mask:
+    """Return the mask of so many rows, also if it is None, which is True everywhere."""
+    return np.ones(rows, bool) if mask is None else mask
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -553,8 +562,7 @@ def _one_by_one(
         return InputError(f"{where}: {shown(given[row])} {problem}", argument)
 
     values = _python_values(given, labels, in_column)
-    present = np.array([value is not None for value in values], bool)
-    mask = None if present.all() else present
+    mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
     wrong = {kind for kind in kinds if not _is_number(kind)}

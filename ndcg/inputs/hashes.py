@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
-from .columns import negated, taken
+from .columns import mask_of, negated, taken
 from .ids import FEW_IDS, Order, RowNumbers, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -113,7 +113,7 @@ def best_rows(
     scores = columns.value[rows]
     lowest_first = scores if ascending else negated(scores)
     in_order = rows if keep == "first" else -rows
-    is_lacking = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    is_lacking = ~mask_of(len(rows), taken(present, rows))
     # A score that is nan comes first, so that it is kept, and refused later.
     keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
     order = np.lexsort(keys)

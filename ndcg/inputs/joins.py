@@ -21,8 +21,10 @@ from .columns import (
     Column,
     Place,
     check_queries_equal,
+    in_both,
     in_dtype,
     is_padding,
+    mask_of,
     offsets_of,
     read_column,
     read_flat_column,
@@ -188,7 +190,7 @@ def _refuse_two_judgments(
 ) -> None:
     """Raise an error for a document whose rows have different relevances."""
     first, again = same_rows(rows)
-    judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
+    judged = mask_of(len(rows.query), relevance.present)
     values = relevance.values
     unlike = judged[first] != judged[again]
     unlike |= judged[first] & (values[first] != values[again])
@@ -243,7 +245,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         rows = rows[rankings.retrieved]
     rows = rows[tied_rows(query[rows], rankings.score[rows])]
     rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    judged = mask_of(len(query), rankings.judged)
     relevance = np.where(judged, rankings.relevance, 0)
     first, second = rows[:-1], rows[1:]
     are_tied = query[first] == query[second]
@@ -351,8 +353,7 @@ def _join_mappings(
         "references", [relevances], offsets, place, ignore_index, labels, value_types
     )
     retrieved = np.frombuffer(is_retrieved, bool)
-    both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any():
+    if not in_both(retrieved, relevance.present).any():
         _refuse_other_kinds_of_ids(predictions, references)
     are_empty = (query in predictions and not predictions[query] for query in references)
     return Rankings.of(
@@ -502,9 +503,7 @@ def _join_columns(
     score = run.value[order]
     retrieved = taken(run.present, order)
     if len(lacked):
-        if retrieved is None:
-            retrieved = np.ones(len(score), bool)
-        retrieved = np.insert(retrieved, at, False)
+        retrieved = np.insert(mask_of(len(score), retrieved), at, False)
         score = np.insert(score, at, 0)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
@@ -520,7 +519,7 @@ def _join_columns(
         return in_rows
 
     relevance = in_place(qrels.value)
-    judged = np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present
+    judged = mask_of(len(qrels.query), qrels.present)
     if qrels.padding is None:
         padding = is_padding(relevance, ignore_index)
     else:

@@ -33,25 +33,23 @@ NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
+    if isinstance(value, (dict, Mapping)):  # a dict is told faster than another mapping
         return True
     if isinstance(value, tuple):
-        return hasattr(value, "_fields") or _is_row_of_spark(value)
+        return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
     if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
         return False
     if type(value).__name__ in NO_VALUES:
         return False
     if id_kind(type(value)):  # such as a date
         return False
-    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False  # tensors, columns and tables
-    if _is_row(value) or hasattr(value, "__dict__"):
-        return True
-    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
+    if _has_any(value, ("__array__", "__arrow_c_stream__")):  # tensors, columns and tables
+        return False
+    return _is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
 
 
-def _is_row_of_spark(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "__fields__")
+def _has_any(value: Any, attributes: Iterable[str]) -> bool:
+    return any(hasattr(value, attribute) for attribute in attributes)
 
 
 def _is_row(value: Any) -> bool:
@@ -61,16 +59,26 @@ def _is_row(value: Any) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    if type(value) is list or type(value) is tuple:  # faster
+    if type(value) in (list, tuple):  # faster
         return True
-    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
+    return isinstance(value, (list, tuple)) and not is_object(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Return whether a value holds others: it is a list or an object."""
+    return is_list(value) or is_object(value)
+
+
+def first_in(row: Any) -> Any:
+    """Return the first value in a list; None for an empty list, and for what is no list."""
+    return row[0] if is_list(row) and row else None
 
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    if _is_row_of_spark(value):
+    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
         return dict(zip(value.__fields__, value, strict=True))
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):

@@ -14,7 +14,18 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
+from .columns import (
+    Column,
+    Place,
+    in_both,
+    in_dtype,
+    mask_of,
+    negated,
+    numbered,
+    place_among,
+    taken,
+    unless_all,
+)
 from .ids import PROBE, as_list, float_hint
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
@@ -102,7 +113,7 @@ class Rankings(NamedTuple):
         # Invalid scores are kept, so that they are rejected.
         kept = self.judged | ~(self.score < np.inf)
         kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared."""
@@ -327,9 +338,7 @@ class Rankings(NamedTuple):
         """Return which of some documents were retrieved, and which were judged."""
         has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
+        return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""

@@ -35,7 +35,7 @@ from .fields import (
     without_model_scores,
 )
 from .ids import id_kind
-from .objects import is_list, is_object, to_list, values_at
+from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
 Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
@@ -71,9 +71,10 @@ class Roles(NamedTuple):
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not _is_pair(row[0]):
+    pair = first_in(row)
+    if not _is_pair(pair):
         return False
-    first, value = row[0]
+    first, value = pair
     if isinstance(value, str) and number_of_text(value) is not None:
         # Ids that are digits, as in the lists of Chroma, would be read as values.
         return False
@@ -272,7 +273,7 @@ def _are_rows(rows: Any) -> bool:
         return False
     if min(map(len, rows), default=0) < 2:
         return False
-    return not any(is_object(cell) or is_list(cell) for cell in rows[0])
+    return not any(map(is_nested, rows[0]))
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -504,7 +505,7 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
         return {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    if any(map(is_list, values)) or any(map(is_object, values)):
+    if any(map(is_nested, values)):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.

@@ -39,7 +39,16 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import SINGLE, fields_among, is_list, is_object, values_at, without_arrays
+from .objects import (
+    SINGLE,
+    fields_among,
+    first_in,
+    is_list,
+    is_nested,
+    is_object,
+    values_at,
+    without_arrays,
+)
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -198,7 +207,7 @@ def is_mapping_to_values(row: Any) -> bool:
         return False
     if SINGLE.issuperset(map(type, row.values())):  # much faster
         return True
-    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
+    return not any(map(is_nested, row.values()))
 
 
 def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
@@ -458,12 +467,12 @@ def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
     if isinstance(row, np.ndarray):
         return row.ndim == 1 and row.dtype.kind in "UT"
-    return is_list(row) and len(row) > 0 and id_kind(type(row[0])) not in ("", "integers")
+    return id_kind(type(first_in(row))) not in ("", "integers")
 
 
 def are_hits(row: Any) -> bool:
     """Return whether a query's documents are objects."""
-    return is_list(row) and len(row) > 0 and is_object(row[0])
+    return is_object(first_in(row))
 
 
 def _by_query(

@@ -27,7 +27,7 @@ from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
-from .objects import is_list, is_object
+from .objects import is_list, is_nested, is_object
 from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
@@ -142,11 +142,11 @@ def holds_lists(cells: Any) -> bool:
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
-    return is_list(first) or is_object(first)
+    return is_nested(first)
 
 
 def _has_lists(frame: Frame) -> bool:
-    return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
+    return any(map(is_nested, examples_of(frame).values()))
 
 
 def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
