@@ -384,10 +384,10 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         rows = [triple for triple in triples if triple]
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    has_quotes = not layout.is_trec and '"' in text
-    if has_quotes and text.count('"') % 2:
-        return "has a quoted cell that continues on the next line; put each row on a single line"
-    if has_quotes:
+    if not layout.is_trec and '"' in text:
+        if text.count('"') % 2:
+            problem = "has a quoted cell that continues on the next line"
+            return f"{problem}; put each row on a single line"
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)

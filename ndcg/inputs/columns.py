@@ -154,11 +154,11 @@ def read_flat_column(
     values = _combined(values)
     if is_one_column(values):
         values = values.reshape(-1)
-    if isinstance(values, pa.Array) and id_kind(value_type(values.type)) == "text":
-        values = values.to_pylist()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        query = pa.LargeListArray.from_arrays([0, len(values)], values)
-        return _from_arrow(argument, query, ignore_index, labels, place)
+        if id_kind(value_type(values.type)) != "text":
+            query = pa.LargeListArray.from_arrays([0, len(values)], values)
+            return _from_arrow(argument, query, ignore_index, labels, place)
+        values = values.to_pylist()
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
@@ -510,9 +510,7 @@ def _plain_numbers(
         if first not in PYTHON_TYPES or None not in head:
             return None
     try:
-        types = kinds or _types_of_numbers(rows)
-        if kinds or NoneType in types:
-            types = {PYTHON_TYPES.get(kind, kind) for kind in types}
+        types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
         if types == {int}:
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)

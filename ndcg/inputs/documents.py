@@ -186,7 +186,7 @@ def _instead(value: Any, names: Names) -> str:
 
 def is_missing_id(value: Any) -> bool:
     """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if value is None or type(value).__name__ in NO_VALUES:
+    if type(value).__name__ in NO_VALUES:
         return True
     return bool(isinstance(value, Real) and value != value)
 

@@ -359,15 +359,19 @@ class Names(NamedTuple):
         """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
+    def says_none(self, role: str) -> bool:
+        """Return whether `fields` says that no field has a role."""
+        return role in self.given and self.given[role].name is None
+
     @property
     def has_no_query(self) -> bool:
         """Whether `fields` says that no field names the query, whose position does."""
-        return "query" in self.given and self.given["query"].name is None
+        return self.says_none("query")
 
     @property
     def has_no_value(self) -> bool:
         """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value].name is None
+        return self.says_none(self.value)
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""
@@ -399,10 +403,8 @@ class Names(NamedTuple):
                 return named
         for group in standard:
             present = _in_group(group, fields, self.given_names)
-            if present and role == "query":
-                present += _asked_by_users(present, fields)
             if present:
-                return present
+                return [*present, *_asked_by_users(present, fields)]
         return []
 
 
@@ -437,7 +439,7 @@ def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
+    """Return the fields of what users ask beside fields of users alone: nothing tells which."""
     users = fields_called([plain_name(name) for name in USERS], fields)
     if not set(present) <= set(users):
         return []
@@ -466,9 +468,9 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels" and labels is not None:
+    if kind == "qrels":
         names = names._replace(labels=labels)
-    if kind == "run" and keep is not None:
+    if kind == "run":
         names = names._replace(keep=keep)
     if fields is None:
         return names
@@ -529,7 +531,6 @@ class UnknownFieldError(InputError):
         self.problems, self.roles, self.chosen = problems, roles, chosen
         examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(examples)}"
-        self.there, self.examples = there, examples
         self.ways: list[str] = []
         self.add(*ways)
 
@@ -564,7 +565,7 @@ def chosen_fields(
     for role, possible in candidates.items():
         if len(possible) == 1:
             chosen[role] = possible[0]
-        elif role not in names.given or names.name(role) is not None:
+        elif not names.says_none(role):
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
@@ -640,7 +641,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
-    if "document" in unclear and not unclear["document"]:
+    lacking = [role for role, possible in unclear.items() if not possible]
+    if "document" in lacking:
         positions = fields_called(["index"], fields)
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
@@ -649,7 +651,7 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
             if count > 1:
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
-    if "score" in unclear and not unclear["score"] and names.name("score") is None:
+    if "score" in lacking and names.name("score") is None:
         relevances = fields_called(PLAIN_RELEVANCES, fields)
         if relevances and len(fields) == 3:
             ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
@@ -661,15 +663,12 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
     if names.value in unclear:
-        decimals = [cell for _, cell, *_ in fields.values() if _has_decimal_comma(cell)]
+        texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
+        decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))
         if decimals:
             call = 'pandas.read_csv(path, sep="...", decimal=",")'
             ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
     return ways
-
-
-def _has_decimal_comma(cell: Any) -> bool:
-    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def _nearest_path(name: str, fields: Fields) -> str:

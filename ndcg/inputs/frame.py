@@ -23,6 +23,7 @@ from .objects import fields_of, is_object
 from .sources import (
     ARROW,
     is_database_query,
+    is_lazy,
     is_spark,
     library_of,
     listed,
@@ -74,7 +75,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
         return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+    if is_lazy(value):
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)

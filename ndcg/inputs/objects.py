@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from enum import Enum
 from itertools import islice, repeat
-from numbers import Number
+from numbers import Number, Real
 from operator import itemgetter
 from types import NoneType
 from typing import Any
@@ -25,7 +25,7 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, which have attributes
+NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
@@ -37,7 +37,7 @@ def is_object(value: Any) -> bool:
         return True
     if isinstance(value, tuple):
         return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
-    if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
+    if isinstance(value, (str, Number, list, Set, type, Enum)):
         return False
     if type(value).__name__ in NO_VALUES:
         return False
@@ -180,7 +180,10 @@ def _tells_more(field: Field, known: Field) -> bool:
 
 def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
+    mappings = []
+    for field in fields.outside_lists.values():
+        if field.has_fields and is_mapping_to_numbers(field.example):
+            mappings.append(field.keys)
     listed = Fields()
     for path, field in fields.items():
         is_leaf = not field.has_fields and field.keys[:-1] not in mappings
@@ -189,11 +192,11 @@ def to_list(fields: Fields) -> Fields:
     return listed
 
 
-def _is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as documents' scores."""
-    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+def is_mapping_to_numbers(value: Any) -> bool:
+    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
+    if not isinstance(value, Mapping):
         return False
-    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
+    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
 
 
 def _is_empty(value: Any) -> bool:

@@ -338,7 +338,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     table must have a score or a relevance.
     """
     document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
-    if document is None or qrels_document is None:
+    if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
     if relevance is None and document == qrels_document:
@@ -359,7 +359,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
 
 def _field_of(side: Any, role: str) -> Any:
     """Return the field from which a role was read; None for sides without fields."""
-    return side.fields.get(role) if has_ids(side) else None
+    return getattr(side, "fields", {}).get(role)
 
 
 # Both sides together

@@ -301,7 +301,7 @@ def _has_no_query(fields: Fields, documents: Sequence[str], names: Names) -> boo
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))
-    return all(fields[path].lists or path in beside for path in fields.leaves)
+    return all(path in beside for path in fields.leaves.outside_lists)
 
 
 def _other_lists(fields: Fields, document: str) -> list[str]:
@@ -499,7 +499,7 @@ def _holds_text(values: Any) -> bool:
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
-    if not is_list(ids) and not isinstance(ids, Set):
+    if not isinstance(ids, (list, tuple, Set)):
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()

@@ -44,6 +44,7 @@ from .objects import (
     fields_among,
     first_in,
     is_list,
+    is_mapping_to_numbers,
     is_nested,
     is_object,
     values_at,
@@ -77,7 +78,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
-    if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
+    if isinstance(side, (NoneType, ById, Columns, Pairs, str)) or is_sparse(side):
         return side
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
@@ -173,8 +174,8 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
     """
     if len(side) > MOST_FIELDS:
         return False
-    for path in (names.name("query"), names.name("document")):
-        if path is not None and any(f"{path}.".startswith(f"{key}.") for key in side):
+    for path in filter(None, (names.name("query"), names.name("document"))):
+        if any(f"{path}.".startswith(f"{key}.") for key in side):
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
@@ -210,14 +211,9 @@ def is_mapping_to_values(row: Any) -> bool:
     return not any(map(is_nested, row.values()))
 
 
-def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
-    types = set(map(type, row.values()))
-    return all(issubclass(kind, (Real, NoneType)) for kind in types)
-
-
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    return _is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+    return is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
 
 
 def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
@@ -246,19 +242,17 @@ def _are_queries_of_numbers(run: Any) -> bool:
     """Return whether a value is {query: {document: number}}, which may be that of a system."""
     if not isinstance(run, Mapping) or len(run) == 0:
         return False
-    return all(isinstance(row, Mapping) and _is_mapping_to_numbers(row) for row in run.values())
+    return all(map(is_mapping_to_numbers, run.values()))
 
 
 def _keys_around_queries(side: Mapping[Any, Any]) -> str:
     """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
     keys = ""
-    while len(side) == 1:
+    while isinstance(side, Mapping) and len(side) == 1:
         [(key, side)] = side.items()
         keys += f"[{key!r}]"
         if _are_queries_of_numbers(side):
             return keys
-        if not isinstance(side, Mapping):
-            break
     return ""
 
 
@@ -393,7 +387,7 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     for row in rows:
         if not isinstance(row, Mapping) or not row:
             continue
-        if not _is_mapping_to_numbers(row):
+        if not is_mapping_to_numbers(row):
             return False
         # All records have the names of the first ones. To spell the ids of all rankings takes long.
         if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):

@@ -142,14 +142,19 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     return dict(row.to_dict())
 
 
+def is_lazy(table: Any) -> bool:
+    """Return whether a table is a LazyFrame of Polars."""
+    return hasattr(table, "collect_schema") and hasattr(table, "collect")
+
+
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
     if hasattr(column, "name"):
         return column.name
     if hasattr(column, "column_name"):
         return column.column_name
-    if hasattr(column, "collect_schema") and hasattr(column, "collect"):
-        return None  # a LazyFrame, in which names may take long
+    if is_lazy(column):
+        return None  # its names may take long
     names = names_of_columns(column)
     if names is not None and len(names) == 1:
         return names[0]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
-from .objects import is_list, is_nested, is_object
+from .objects import first_in, is_nested, is_object
 from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
@@ -162,8 +162,7 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        lists = (cell for cell in column if is_list(cell) and cell)
-        first = next(chain.from_iterable(lists), None)
+        first = next(filter(None, map(first_in, column)), None)
         if isinstance(first, tuple) and is_object(first):
             # Arrow would read a row of Spark, which has names, as a list.
             return list(column.where(column.notna(), None))

@@ -94,12 +94,12 @@ def _with_integers(side: Any) -> Any:
 def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     """Raise an error if one side names its queries and the other does not, or has more queries."""
     ranked, judged = run.positions, qrels.positions
-    if ranked is None and judged is None:
-        return
     if isinstance(run, ById) and not run.queries:
         return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
+        return
+    if ranked == judged:  # both have ids
         return
     argument = "references" if ranked is None else "predictions"
     problem = "have no ids of queries, which the other side has"
