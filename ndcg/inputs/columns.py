@@ -34,7 +34,7 @@ class Column(NamedTuple):
     """Predictions or references, query after query."""
 
     values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    offsets: NDArray[np.int64]  # the starts of the queries, from 0, and the end of the last one
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
@@ -51,7 +51,7 @@ class Column(NamedTuple):
         return self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, but those for which a mask is False are missing."""
+        """Return the same values; where a mask is False, they are missing."""
         return self._replace(present=unless_all(in_both(present, self.present)))
 
 
@@ -92,6 +92,7 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
     >>> place_among(offsets_of([2, 0, 3]), 3)
     (2, 1)
     """
+    # Queries without documents start where the next one does; the last of them has the row.
     query = int(np.searchsorted(offsets, row, side="right")) - 1
     return query, int(row - offsets[query])
 
@@ -512,6 +513,7 @@ def _plain_numbers(
     try:
         types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
         if types == {int}:
+            # Grades are small, and bytes are the fastest way to read them.
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
@@ -719,6 +721,7 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
         return -scores
     if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
         return -scores.astype(np.int64)
+    # A negative of these would be beyond 64 bits; complements have the same order.
     return ~scores
 
 

@@ -69,7 +69,7 @@ def refuse_no_values(argument: str, side: Any, names: Names) -> None:
     if not isinstance(side, ById):
         return
     values = chain.from_iterable(documents.values() for documents in side.queries.values())
-    first = next(values, 0)
+    first = next(values, 0)  # a side without documents is no fault here
     if first is None and all(value is None for value in values):
         raise InputError(no_values(names), argument)
 
@@ -129,6 +129,7 @@ def documents_of_query(
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
+    # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
     if len(kinds) > 1 or not kinds <= {str, int}:
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))

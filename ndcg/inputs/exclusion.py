@@ -109,6 +109,7 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
     excluded = excluded._replace(query=query).only(query >= 0)
     count = len(excluded.query)
+    # The rows to exclude come first, so the first row like an excluded one is among them.
     return first_rows(excluded, side)[count:] < count
 
 

@@ -31,7 +31,7 @@ ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
 VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 
-# The standard names of each role, in groups: a name of a later group counts only if there is none
+# The standard names of a role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
 Groups = tuple[tuple[str, ...], ...]
 Keys = tuple[str, ...]
@@ -266,7 +266,7 @@ class Given(NamedTuple):
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each role in the run and in the references.
+    """Return `fields` as the names of every role in the run and in the references.
 
     >>> check_fields({"document": ("docno", "pid"), "relevance": None})
     {'document': ('docno', 'pid'), 'relevance': (None, None)}
@@ -399,6 +399,7 @@ class Names(NamedTuple):
             if name is None:
                 return []
             named = _called(name, fields)
+            # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
         for group in standard:
@@ -420,7 +421,7 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
             empty.append(path)
         else:
             present.append(path)
-    # A field that is always null could be none, unless there is no other.
+    # A field that is always null is hardly meant, unless there is no other.
     return present or empty
 
 
@@ -485,7 +486,7 @@ def names_of_side(
 
 PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
 PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
-# The standard names of each role, as `plain_name` writes them.
+# The standard names of the roles, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
     {plain_name(name) for group in groups for name in group}
     for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
@@ -550,7 +551,7 @@ class UnknownFieldError(InputError):
 def chosen_fields(
     candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
 ) -> dict[str, Any]:
-    """Return the field of each role, among its candidates.
+    """Return the fields of the roles, among their candidates.
 
     A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
     error says it.
@@ -575,6 +576,7 @@ def chosen_fields(
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
+    # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
@@ -748,6 +750,7 @@ def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputE
             within(error, argument, instead_of=argument)
             unknown[argument] = error
     first, *others = errors.values()
+    # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
         return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
@@ -775,7 +778,7 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
         words.append(errors[first].fields)
     document = str(errors[first].chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
-        # In a log, the documents of the references may be in another list than those of the run.
+        # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))

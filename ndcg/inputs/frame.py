@@ -70,7 +70,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     (['qid', 'docno'], [['d']])
 
     Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
+        ValueError: it holds the tables of all splits, or its rows cannot be counted.
     """
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
@@ -230,6 +230,7 @@ def _with_name(column: Any, name: str) -> Any:
     says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
     if not says_so or name_of_column(column) == name:
         return column
+    # What is read later knows the order of these scores by the name alone.
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
     return column

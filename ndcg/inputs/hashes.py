@@ -1,6 +1,6 @@
 """Rows with ids, as in a file or a table.
 
-Rows with the same query and document are found by sorting hashes.
+Sorting hashes tells which rows have the same query and document.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -117,6 +117,7 @@ def best_rows(
     # A score that is nan comes first, so that it is kept, and refused later.
     keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
     order = np.lexsort(keys)
+    # Rows are now by document, the best one of a document first.
     document = before[rows][order]
     is_best = np.ones(len(rows), bool)
     is_best[1:] = document[1:] != document[:-1]

@@ -163,6 +163,7 @@ def join_rows(
     def in_order(column: Column) -> Column:
         return column.reordered(order, offsets)
 
+    # To start threads takes longer than to put a few rows in order.
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
@@ -227,6 +228,7 @@ def _are_sizes(queries: Ids, rows: int) -> bool:
     """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
     if queries.rows >= rows:
         return False
+    # LightGBM takes groups as sizes, and other libraries as their ends.
     sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
     if not all(isinstance(size, int) for size in sizes):
         return False
@@ -333,6 +335,7 @@ def _join_mappings(
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
         lengths.append(len(ranked) + len(missing))
+    # Types are few, so they are looked at before any id is.
     if len(set(map(id_kind, id_types))) > 1:
         _refuse_another_kind_in_a_query(predictions, references)
     id_types.update(map(type, predictions), map(type, references))
@@ -613,4 +616,5 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     is_tied[1:] = same
     is_tied[:-1] |= same
     is_tied &= score > -np.inf
+    # Rows in order need no sorting back.
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])

@@ -48,6 +48,7 @@ class ListReader:
         if values is not None and not self.names.has_no_value:
             self.has_values = True
             numbers = list(map(as_number, values))
+        # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(numbers or (), ranks, self.names)
             if problem:
@@ -155,6 +156,7 @@ class ObjectReader:
         self.are_hits = len(document.lists) > 0
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
+        # Ranks in other lists may be of other documents.
         self.ranks = _path_of_ranks(beside, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
@@ -176,7 +178,7 @@ class ObjectReader:
         return self.roles.value is not None or self.lists.has_values
 
     def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects that have the query: those of an outer list, if it is in one."""
+        """Return the objects that have the query, which may be in an outer list."""
         return _within_lists(objects, self.wrapper)
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
@@ -253,6 +255,7 @@ class ObjectReader:
         if self.roles.value is None:
             return None
         values = self._list_at(row, self.roles.value)
+        # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
         if values is None and not ids:

@@ -274,6 +274,7 @@ def _fields_within(
     """Yield the fields of an object at some keys, and of the objects within."""
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
         if not isinstance(name, str):
             continue
         path = (*keys, name)
@@ -288,7 +289,7 @@ def _fields_within(
 
 
 def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of each shape."""
+    """Return an object as a list, and of a list of objects one of every shape."""
     if not is_list(value):
         return [value] if is_object(value) else []
     if not is_object(_first(value)):
@@ -305,6 +306,7 @@ def value_at(value: Any, keys: Keys) -> Any:
     for position, key in enumerate(keys):
         if value is None:
             return None
+        # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
         if isinstance(value, Mapping):

@@ -50,7 +50,7 @@ class Rankings(NamedTuple):
     # True for a query whose ranking in the predictions leaves no document here, such as an empty
     # list of ids; None if there are none
     answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of every query the numbers of documents to exclude that were retrieved and that were judged,
     # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
     # the warning that no document was both retrieved and judged, although both sides have ids;
@@ -106,7 +106,7 @@ class Rankings(NamedTuple):
             return rankings
         return rankings._replace(judged=in_both(kept, self.judged))
 
-    def of_judged(self) -> "Rankings":
+    def judged_only(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
@@ -156,7 +156,7 @@ class Rankings(NamedTuple):
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, if some ranks are missing.
 
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        The lowest ranks first. They are whole numbers from 1 that differ within a
         query. Empty if the scores are no ranks, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
@@ -205,6 +205,7 @@ class Rankings(NamedTuple):
                 return ""
             others += [document for document in ids if document not in ranked]
             most = max(most, len(ranked))
+        # A single document that is called 0 tells nothing.
         if most < 2 or not others or not others[0].isdigit():
             return ""
         problem = "the ids of every query count from 0, as positions among its candidates do"

@@ -437,7 +437,7 @@ def align(
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
-        rankings = rankings.of_judged()
+        rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
@@ -552,6 +552,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
     sparse = [is_sparse(side) for side in (predictions, references)]
+    # Documents with ids are joined whole, and two sparse matrices are never made dense.
     if inputs.query_ids is not None or has_ids(references) or all(sparse):
         yield inputs
         return
@@ -564,6 +565,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
         yield inputs
         return
     part = documents // PART
+    # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]

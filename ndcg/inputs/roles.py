@@ -38,7 +38,7 @@ from .ids import id_kind
 from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
-Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
+Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
 class Roles(NamedTuple):
@@ -52,7 +52,7 @@ class Roles(NamedTuple):
 
     @classmethod
     def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
-        """Return the roles for which there is one candidate each.
+        """Return the roles, for which there must be a single candidate.
 
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
@@ -104,7 +104,7 @@ def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 def columns_of_table(
     columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
 ) -> dict[str, Any]:
-    """Return the column of each role, as `chosen_columns` does.
+    """Return the columns of the roles, as `chosen_columns` does.
 
     The examples, which may take long to read, are for the error.
     """
@@ -116,7 +116,7 @@ def columns_of_table(
 
 
 def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the column of each role.
+    """Return the columns of the roles.
 
     A table of two columns, of queries and documents, needs no values.
 
@@ -450,7 +450,7 @@ def _values_beside(
     if names.has_no_value:
         return {}
     if number_beside == 0 and names.name(role) is None:
-        return {}  # ids alone: their order counts, or each is relevant
+        return {}  # ids alone: their order counts, or all are relevant
     values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
     return {role: without_model_scores(values, number_beside, beside_id, names)}

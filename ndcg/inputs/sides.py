@@ -172,6 +172,7 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
 
     A query has no single value. A path that `fields` gives begins with a key.
     """
+    # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
     for path in filter(None, (names.name("query"), names.name("document"))):
@@ -590,7 +591,7 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     [7, 3]
     """
     count = len(ids)
-    # FAISS fills up a list with -1 where it found fewer documents, as others pad labels.
+    # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
     while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
         count -= 1
     return ids[:count]

@@ -28,7 +28,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if not foreign:
         return dict(arguments)
     refuse_other_orders(foreign)
-    arrays: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
         if id(values) not in arrays:
             arrays[id(values)] = plain(name, values)

@@ -42,6 +42,7 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
+    # A single column has no documents beside its queries; it may be a column of lists.
     if frame is None or len(frame.names) < 2:
         return None
     return frame
@@ -87,7 +88,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    # All at once, since a query of a database runs for each reading.
+    # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):

@@ -123,8 +123,8 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
 def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
     """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
 
-    Zeros are those that a number may lose, as 007 and 7.0. Most ids hold none of these, so that no
-    two of them can be the same id in other spellings.
+    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
+    can be the same id in other spellings.
     """
     text = _first_lines(run) + _first_lines(qrels)
     if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
@@ -133,7 +133,7 @@ def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
 
 
 def _first_lines(side: ById | Columns) -> str:
-    """Return the ids of the first documents, a line each; empty if they are no text."""
+    """Return the ids of the first documents, one a line; empty if they are no text."""
     if isinstance(side, Columns):
         if not pa.types.is_string(side.document.type):
             return ""
@@ -151,6 +151,7 @@ def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     if isinstance(side, ById):
         documents = islice(chain.from_iterable(side.queries.values()), FIRST_IDS)
         texts = [document for document in documents if isinstance(document, str)]
+        # One search in all text is faster than one in every id.
         if any(bracket in "".join(texts) for bracket in "[({"):
             yield from texts
     elif _hold_any(side.document, b"[({"):
@@ -193,6 +194,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     several = side.document.filter(has_parts)
     if not len(several):
         return
+    # Only now, since few sides hold such ids, and the other may have millions.
     known = set(map(str, _ids_of(other)))
     for document in dict.fromkeys(several.to_pylist()):
         parts = [part for part in SEPARATOR.split(document) if part]
