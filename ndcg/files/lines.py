@@ -381,7 +381,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if as_qrels(rows[0], layout.kind) is None:
             return no_row(rows[0], layout.kind)
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        rows = [triple for triple in triples if triple]
+        rows = list(filter(None, triples))
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if not layout.is_trec and '"' in text:

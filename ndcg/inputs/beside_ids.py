@@ -173,8 +173,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
     if isinstance(qrels, ById) and qrels.form == "lists of ids":
-        documents = chain.from_iterable(qrels.queries.values())
-        texts = [document for document in documents if isinstance(document, str)]
+        texts = [document for document in qrels.ids() if isinstance(document, str)]
         if texts:
             problem = f"hold text such as {shown(texts[0])} beside scores"
             return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
@@ -183,7 +182,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 def _lists_beside_ids(run: ById | Columns) -> InputError:
     if isinstance(run, ById):
-        for document in chain.from_iterable(run.queries.values()):
+        for document in run.ids():
             if isinstance(document, str) and "." in document and number_of_text(document):
                 problem = f"hold numbers as text, such as {shown(document)}"
                 hint = "give numbers, [list(map(float, row)) for row in predictions]"

@@ -1,6 +1,6 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Real
@@ -33,17 +33,19 @@ class ById:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
 
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(self.ids(), None)
+
+    def ids(self) -> Iterator[Any]:
+        """Return the ids of all documents."""
+        return chain.from_iterable(self.queries.values())
+
 
 def has_ids(side: Any) -> bool:
     """Return whether the documents of a side have ids."""
     return isinstance(side, (ById, Columns))
-
-
-def first_id(side: ById | Columns) -> Any:
-    """Return the first id of a document; None if there is none."""
-    if isinstance(side, ById):
-        return next(chain.from_iterable(side.queries.values()), None)
-    return side.document[0].as_py() if len(side.document) else None
 
 
 def has_no_documents(side: Any) -> bool:

@@ -504,6 +504,12 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     return len(roles) >= 2
 
 
+def may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether the keys of a mapping are names of fields, and no queries or documents."""
+    # To spell many ids would take long, and no object has so many fields.
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+
+
 # Choosing, and the error of a choice that is not clear
 
 

@@ -47,6 +47,15 @@ class Columns(NamedTuple):
     has_values: bool = True  # whether documents have values; else their order makes them
     has_ranks: bool = False  # whether scores were held against ranks beside them
 
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(iter(self.document[:1].to_pylist()), None)
+
+    def ids(self) -> list[Any]:
+        """Return the ids of all documents."""
+        return list(self.document.to_pylist())
+
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""
         if self.place_of is None or self.numbers is None:

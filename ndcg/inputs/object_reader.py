@@ -186,16 +186,27 @@ class ObjectReader:
         fields = self.fields.items()
         return {role: values_at(objects, self.paths[path]) for role, path in fields}
 
+    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
+        """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
+
+        Ranks in an outer list have no place beside the rows, and without the field of a query every
+        row is the only one of its query.
+        """
+        if self.ranks is None or self.wrapper or not {"query", "score"} <= self.fields.keys():
+            return None
+        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
+
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        have_ids = ids is not None and not self.wrapper
-        path = None if have_ids else self.roles.query
+        if self.wrapper:
+            ids = None  # they are those of the objects around the queries
+        path = self.roles.query if ids is None else None
         if path is not None:
             ids = values_at(objects, path)
-        elif ids is None or self.wrapper:
+        elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         outer_lists = lists

@@ -21,7 +21,6 @@ from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
 from .documents import (
     ById,
-    first_id,
     has_ids,
     has_no_documents,
     ids_of_queries,
@@ -29,12 +28,11 @@ from .documents import (
 )
 from .exclusion import by_position
 from .fields import (
-    MOST_FIELDS,
     NAMES_OF_RANKS,
     Names,
     UnknownFieldError,
-    are_names_of_fields,
     check_fields,
+    may_be_fields,
     names_of_side,
     one_error,
     refuse_unused_fields,
@@ -167,12 +165,7 @@ def _are_rankings(side: Mapping[Any, Any]) -> bool:
     types = set(map(type, first.values())) - {NoneType}
     if not types or not types <= {int, float}:
         return False
-    return not _may_be_fields(side) and not _may_be_fields(first)
-
-
-def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
-    """Return whether keys have the names of fields, and are no queries or documents."""
-    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+    return not may_be_fields(side) and not may_be_fields(first)
 
 
 def settled_systems(
@@ -428,7 +421,7 @@ def align(
         rankings = rankings.matched()
     run = inputs.predictions
     if has_ids(run) and not rankings.unmatched:
-        if str(first_id(run)).isdigit():
+        if str(run.first_id).isdigit():
             doubts.append(rankings.counted_ids())
         both_lack_some = rankings.judged is not None and rankings.retrieved is not None
         if both_lack_some and has_ids(inputs.references):

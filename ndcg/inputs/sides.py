@@ -32,6 +32,7 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     examples_of_names,
+    may_be_fields,
     plain_name,
     refuse_lowest_first,
     spelled,
@@ -47,7 +48,6 @@ from .objects import (
     is_mapping_to_numbers,
     is_nested,
     is_object,
-    values_at,
     without_arrays,
 )
 from .roles import are_pairs, split_pairs
@@ -119,11 +119,11 @@ def objects_by_id(
         raise within(error, argument, instead_of=argument) from None
     if reader.are_rows:
         cells = reader.rows(reader.within(objects))
+        ranked = reader.rows_with_ranks(objects)
         if queries is not None:
             cells = {"query": list(queries), **cells}
         has_ranks = False
-        if reader.ranks is not None and "score" in cells and not reader.wrapper:
-            ranked = {**cells, "rank": values_at(objects, reader.ranks)}
+        if ranked is not None:
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
@@ -281,8 +281,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if not isinstance(first, Mapping):
         return
     # Two names of fields tell a row: documents are hardly called query_id and score.
-    are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
-    if are_rows or _are_columns_by_index(side):
+    if may_be_fields(first) or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
@@ -324,7 +323,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has the names of columns, whose cells have the same keys."""
-    if len(side) >= MOST_FIELDS or not are_names_of_fields(side):
+    if not may_be_fields(side):
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
@@ -507,6 +506,8 @@ class RowReader:
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
+        self.fields: Mapping[str, str] = {}  # the fields of hits by role
+        self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         hits = list(filter(are_hits, rows))
         pairs = [] if hits else list(filter(are_pairs, rows))
@@ -519,21 +520,13 @@ class RowReader:
             objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
+        if self.hits is not None:
+            self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         return " and ".join(self.forms)
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """The fields of hits by role."""
-        return {} if self.hits is None else self.hits.roles.fields
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The fields of hits that are not read."""
-        return () if self.hits is None else self.hits.roles.others
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""

@@ -134,9 +134,8 @@ def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
 
 def _first_lines(side: ById | Columns) -> str:
     """Return the ids of the first documents, one a line; empty if they are no text."""
+    documents: Iterable[Any]
     if isinstance(side, Columns):
-        if not pa.types.is_string(side.document.type):
-            return ""
         documents = side.document[:IDS_LOOKED_AT].to_pylist()
     else:
         documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
@@ -149,8 +148,9 @@ def _first_lines(side: ById | Columns) -> str:
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
     if isinstance(side, ById):
-        documents = islice(chain.from_iterable(side.queries.values()), FIRST_IDS)
-        texts = [document for document in documents if isinstance(document, str)]
+        texts = [
+            document for document in islice(side.ids(), FIRST_IDS) if isinstance(document, str)
+        ]
         # One search in all text is faster than one in every id.
         if any(bracket in "".join(texts) for bracket in "[({"):
             yield from texts
@@ -195,7 +195,7 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     if not len(several):
         return
     # Only now, since few sides hold such ids, and the other may have millions.
-    known = set(map(str, _ids_of(other)))
+    known = set(map(str, other.ids()))
     for document in dict.fromkeys(several.to_pylist()):
         parts = [part for part in SEPARATOR.split(document) if part]
         known_parts = [part for part in parts if part in known]
@@ -206,9 +206,3 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
             known_part = f"{shown(known_parts[0])} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
-
-
-def _ids_of(side: ById | Columns) -> Iterable[Any]:
-    if isinstance(side, ById):
-        return chain.from_iterable(side.queries.values())
-    return list(side.document.to_pylist())
