@@ -152,9 +152,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = []
-    if not has_commas:
-        fitting = [layout for layout in standard if layout.fits(cells)]
+    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
     trec = next(iter(fitting), standard[0])
     if request.format == "trec":
         return trec

@@ -290,7 +290,7 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if text.startswith(BYTE_ORDER_MARK):
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
-    is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
+    is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
     try:
@@ -337,11 +337,10 @@ def _read_cells(
     convert_options = pa.csv.ConvertOptions(
         column_types=types, include_columns=included, null_values=[]
     )
-    has_quotes = not layout.is_trec and b'"' in text
-    if has_quotes:
-        parse_options.quote_char = '"'
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
+        if b'"' in text:
+            parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():

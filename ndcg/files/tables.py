@@ -25,11 +25,14 @@ from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, 
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-TYPES_OF_NUMBERS = (
+TYPES_OF_VALUES = (
     pa.types.is_integer,
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_boolean,
+    pa.types.is_string,  # of numbers, or labels
+    pa.types.is_large_string,
+    pa.types.is_string_view,
 )
 
 
@@ -226,14 +229,12 @@ def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
     holds = f"the column {field.name!r} holds"
-    holds_ids = role in ("query", "document")
-    if pa.types.is_null(kind):
+    if pa.types.is_null(kind):  # which a column without values is
         return
-    if holds_ids and id_kind(kind) not in FILE_IDS:
-        raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
-    if holds_ids or id_kind(kind) == "text":  # text of numbers, or labels
-        return
-    if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+    if role in ("query", "document"):
+        if id_kind(kind) not in FILE_IDS:
+            raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
+    elif not any(is_such(kind) for is_such in TYPES_OF_VALUES):
         raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
 
 
