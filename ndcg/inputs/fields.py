@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from itertools import islice
+from itertools import chain, islice
 from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
@@ -124,6 +124,12 @@ def plain_name(name: Any) -> str:
     return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
 
 
+@cache
+def plain_names(*groups: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of groups in the spelling in which names are compared."""
+    return frozenset(map(plain_name, chain(*groups)))
+
+
 def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
     """Return the names that are one of the standard names, in the order of these.
 
@@ -221,11 +227,6 @@ class Field(NamedTuple):
     has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
 
     @property
-    def name(self) -> str:
-        """The last name on its path, in the spelling in which names are compared."""
-        return plain_name(self.keys[-1])
-
-    @property
     def list_path(self) -> Keys:
         """The path to the innermost list of objects that holds the field."""
         return self.keys[: self.lists[-1]] if self.lists else ()
@@ -233,6 +234,11 @@ class Field(NamedTuple):
 
 class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
+
+    @cached_property
+    def names(self) -> dict[Any, str]:
+        """The last names on their paths, in the spelling in which names are compared."""
+        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
 
     @cached_property
     def leaves(self) -> "Fields":
@@ -409,15 +415,15 @@ class Names(NamedTuple):
         return []
 
 
-def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> list[Any]:
+def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
-    spellings = set(map(plain_name, group))
+    spellings = plain_names(group)
     present = []
     empty = []
-    for path, field in fields.items():
-        if field.name not in spellings or path in taken:
+    for path, name in fields.names.items():
+        if name not in spellings or path in taken:
             continue
-        if field.example is None:
+        if fields[path].example is None:
             empty.append(path)
         else:
             present.append(path)
@@ -436,13 +442,12 @@ def _called(name: str, fields: Fields) -> list[Any]:
 
 def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
     """Return the fields with one of some names, which are spelled as `plain_name` does."""
-    return [path for path, field in fields.items() if field.name in names]
+    return [path for path, name in fields.names.items() if name in names]
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
     """Return the fields of what users ask beside fields of users alone: nothing tells which."""
-    users = fields_called([plain_name(name) for name in USERS], fields)
-    if not set(present) <= set(users):
+    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
         return []
     return [path for path in fields_called(ASKED, fields) if path not in present]
 
@@ -469,9 +474,9 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels":
+    if kind == "qrels" and labels is not None:
         names = names._replace(labels=labels)
-    if kind == "run":
+    if kind == "run" and keep is not None:
         names = names._replace(keep=keep)
     if fields is None:
         return names
@@ -484,12 +489,13 @@ def names_of_side(
     return names._replace(given=given)
 
 
-PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
-PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
+PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
+PLAIN_SCORES = plain_names(SCORE[0])
 # The standard names of the roles, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
-    {plain_name(name) for group in groups for name in group}
-    for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    plain_names(*QUERY),
+    plain_names(*DOCUMENT_OF_HITS),
+    plain_names(*SCORE, *RELEVANCE),
 ]
 
 
@@ -667,7 +673,7 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields[lowest[0]].name in DISTANCES:
+            if fields.names[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
     if names.value in unclear:
@@ -694,7 +700,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     is_named = names.name("relevance") is not None
     if names.kind != "qrels" or is_named or others == 1:
         return values
-    return [path for path in values if fields[path].name not in LAST_RESORT]
+    return [path for path in values if fields.names[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, is_missing_id
-from .fields import Field, Fields, Keys, Names
+from .fields import Field, Fields, Keys, Names, plain_name
 from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
 from .objects import (
@@ -104,7 +104,7 @@ def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields if field.name == "rank"]
+    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
     return paths[0] if len(paths) == 1 else None
 
 

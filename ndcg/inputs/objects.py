@@ -25,6 +25,7 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
+NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
 NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
@@ -33,7 +34,9 @@ NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if isinstance(value, (dict, Mapping)):  # a dict is told faster than another mapping
+    if type(value) in NO_OBJECTS:  # faster
+        return False
+    if isinstance(value, (dict, Mapping)):
         return True
     if isinstance(value, tuple):
         return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark

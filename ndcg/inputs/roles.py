@@ -30,6 +30,7 @@ from .fields import (
     fields_called,
     fields_without_role,
     plain_name,
+    plain_names,
     refuse_lowest_first,
     refuse_repeated_names,
     without_model_scores,
@@ -37,7 +38,7 @@ from .fields import (
 from .ids import id_kind
 from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
-NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
+NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
