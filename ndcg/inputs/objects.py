@@ -36,7 +36,7 @@ def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
     if type(value) in NO_OBJECTS:  # faster
         return False
-    if isinstance(value, (dict, Mapping)):
+    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
         return True
     if isinstance(value, tuple):
         return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
