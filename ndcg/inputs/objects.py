@@ -184,8 +184,8 @@ def _tells_more(field: Field, known: Field) -> bool:
 def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
     mappings = []
-    for field in fields.outside_lists.values():
-        if field.has_fields and is_mapping_to_numbers(field.example):
+    for field in fields.values():
+        if field.has_fields and not field.lists and is_mapping_to_numbers(field.example):
             mappings.append(field.keys)
     listed = Fields()
     for path, field in fields.items():
