@@ -39,7 +39,7 @@ from enum import Enum
 from functools import cache, cached_property, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat
+from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
 from operator import attrgetter, itemgetter
@@ -1762,7 +1762,7 @@ def hint_of_negative(negative: Array) -> str:
     """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
     labels = np.unique(negative)
     if len(labels) == 1 and labels[0] in PADDING_LABELS:
-        padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
+        padding = mark("ignore_index", int(negative[0]), after=" removes it if it is padding; ")
         return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 
@@ -2352,6 +2352,11 @@ class Options:
         # By "docid", documents are read in ascending order of ids.
         ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
+
+    @Derived
+    def gains(self) -> dict[str, Any]:
+        """The keyword arguments of the kernel that the gain of a document depends on."""
+        return {name: self.scoring[name] for name in ("gain", "negative_relevance")}
 
     @property
     def names(self) -> list[str]:
@@ -3025,10 +3030,10 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys(chain.from_iterable(rows))
     lines = ["\t".join(map(_tsv_cell, names))]
     for row in rows:
-        lines.append("\t".join(_tsv_cell(row.get(name)) for name in names))
+        lines.append("\t".join(map(_tsv_cell, map(row.get, names))))
     return "\n".join(lines)
 
 
@@ -4867,383 +4872,6 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
-# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
-
-
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
-
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the starts of the queries, from 0, and the end of the last one: int64 of shape
-    # ``(queries + 1,)``
-    offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with
-    # their ids; None if they have no ids
-    place: Place | None = None
-    # the ids of the queries; None if they have none
-    query_ids: Sequence[Any] | pa.Array | None = None
-    # True for a query whose ranking in the predictions leaves no document here, such as an empty
-    # list of ids; None if there are none
-    answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
-    # of shape ``(queries, 2)``; None without `exclude`
-    excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
-    unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat
-    # columns without document ids; None if documents have only positions
-    documents: Callable[[int], Sequence[Any]] | None = None
-
-    @classmethod
-    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
-        """Return the rankings of documents from both sides, without padding."""
-        if relevance.padding is not None and relevance.padding.any():
-            kept = ~relevance.padding
-            if relevance.present is not None:
-                kept |= ~relevance.present  # a document without a relevance is not padding
-            score = score.only(kept)
-            relevance = relevance.only(kept)
-        judged, retrieved = relevance.present, score.present
-        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.offsets) - 1
-
-    def names(self) -> list[Any]:
-        """Return the ids of the queries, or their indices."""
-        if self.query_ids is None:
-            return list(range(self.queries))
-        return as_list(self.query_ids)
-
-    @property
-    def missing(self) -> Mask:
-        """True for a query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
-
-    def lacking(self) -> Mask:
-        """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.missing | self.empty()
-
-    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, neither judged nor retrieved if a mask is False for them.
-
-        If they are excluded from the run only, they stay judged.
-        """
-        retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
-        if exclude_from == "run":
-            return rankings
-        return rankings._replace(judged=in_both(kept, self.judged))
-
-    def of_judged(self) -> "Rankings":
-        """Return the same documents, but unjudged ones count as not retrieved."""
-        if self.judged is None:
-            return self
-        # Invalid scores are kept, so that they are rejected.
-        kept = self.judged | ~(self.score < np.inf)
-        kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
-
-    def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
-        if score_dtype == "given":
-            return self
-        score = in_dtype(self.score, score_dtype)
-        became_infinite = np.isinf(score) & np.isfinite(self.score)
-        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
-        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(became_infinite, problem)
-        return self._replace(score=score)
-
-    def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
-
-        Scores in ascending order are negated after they have their type, since the complement of a
-        large integer may be rounded otherwise.
-        """
-        if score_order == "descending":
-            return self
-        problem = "is not a score; None or inf marks one not retrieved"
-        self._refuse_scores(~(self.score > -np.inf), problem)
-        return self._replace(score=negated(self.score))
-
-    def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
-        gains = labels.gains_of(self.relevance)
-        unknown = in_both(np.isnan(gains), self.judged)
-        if unknown.any():
-            row = int(unknown.argmax())
-            label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
-            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
-
-    def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, if some ranks are missing.
-
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
-        query. Empty if the scores are no ranks, or have no gap.
-        """
-        retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score = self.score[retrieved]
-        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-            return ""
-        query, score = self._in_order(retrieved)
-        is_next = query[1:] == query[:-1]  # the next document is of the same query
-        if (is_next & (score[1:] == score[:-1])).any():
-            return ""
-        gaps = is_next & (score[1:] > score[:-1] + 1)
-        if not gaps.any():
-            return ""
-        row = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[row]), None)
-        before, after = score[row : row + 2].tolist()
-        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-        return f"{place}: {problem}; {hint}"
-
-    def mask_among_scores(self) -> str:
-        """Return what a warning says about the lowest float32 among the first scores; or nothing.
-
-        Libraries write it in place of the scores of items that they filter out.
-        """
-        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
-            return ""
-        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        return f"{problem}; leave them out, or give them the score None"
-
-    def counted_ids(self) -> str:
-        """Return what a warning says about ids of a run that may be positions; empty for others.
-
-        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
-        candidates, and some judged documents have other ids.
-        """
-        if self.documents is None or self.excluded is not None:
-            return ""
-        others: list[str] = []
-        most = 0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = list(map(str, self.documents(query)))
-            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            ranked = set(compress(ids, retrieved))
-            if ranked != set(map(str, range(len(ranked)))):
-                return ""
-            others += [document for document in ids if document not in ranked]
-            most = max(most, len(ranked))
-        if most < 2 or not others or not others[0].isdigit():
-            return ""
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        return f"{problem}, and {others[0]} is judged too; {hint}"
-
-    def respelled_ids(self) -> str:
-        """Return what a warning says about a judged id that was retrieved in another spelling.
-
-        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
-        The first queries are looked at. Empty if there is none.
-        """
-        if self.documents is None or self.place is None:
-            return ""
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = self.documents(query)
-            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
-            for document in compress(ids, judged & ~retrieved):
-                other = others.get(spelling(document))
-                if other is not None:
-                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                    hint = "give ids with the same case, spaces, zeros and Unicode form"
-                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
-        return ""
-
-    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
-        """Raise an error for the first retrieved document that a mask marks."""
-        wrong = in_both(wrong, self.retrieved)
-        if wrong.any():
-            row = int(wrong.argmax())
-            query, position = place_among(self.offsets, row)
-            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays for the kernel, by name."""
-        return dict(zip(self._fields[:5], self[:5], strict=True))
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of a query were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        query, score = self._in_order(self._of_sides()[0])
-        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-        return np.asarray(query[1:][is_tie])
-
-    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        """Return the query and the score of some documents, by query and ascending by score."""
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
-        score = self.score[chosen]
-        order = np.lexsort((score, query))
-        return query[order], score[order]
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
-        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            yield self._piece(start, stop)
-
-    def _piece(self, start: int, stop: int) -> "Rankings":
-        queries = slice(start, stop)
-        rows = slice(*self.offsets[[start, stop]].tolist())
-        return Rankings(
-            self.relevance[rows],
-            self.score[rows],
-            self.offsets[start : stop + 1] - self.offsets[start],
-            taken(self.judged, rows),
-            taken(self.retrieved, rows),
-            _counted_from(start, self.place),
-            taken(self.query_ids, queries),
-            taken(self.answered, queries),
-            taken(self.excluded, queries),
-            documents=_counted_from(start, self.documents),
-        )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def matched(self) -> "Rankings":
-        """Return the same rankings, with `unmatched`.
-
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged
-        documents. In flat columns, there may be no such query because the ids of queries differ.
-        """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
-        # Almost always, one of the first documents is in both.
-        for rows in (slice(PROBE), slice(None)):
-            retrieved, judged = self._of_sides(rows)
-            if (retrieved & judged).any():
-                return self._replace(unmatched="")
-        if self._are_empty_lists() and judged.any():
-            problem = "no document was both retrieved and judged: every query has an empty list"
-            return self._replace(unmatched=f"{problem}; check how the lists were made")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
-        if has_both.any():
-            # The warning shows the documents of the first such query.
-            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & from_query, judged & from_query
-        elif self.answered is not None or not (retrieved.any() and judged.any()):
-            return self
-        first_retrieved = self._place_of(int(retrieved.argmax()))
-        first_judged = self._place_of(int(judged.argmax()))
-        problem = "no document was both retrieved and judged"
-        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
-
-    def _are_empty_lists(self) -> bool:
-        """Return whether all of several queries have a ranking without documents."""
-        if self.answered is None or self.excluded is not None:
-            return False
-        return self.queries > 1 and bool(self.answered.all())
-
-    def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
-
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
-        """Return which of some documents were retrieved, and which were judged."""
-        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
-
-    def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
-        return ranked if self.answered is None else ranked | self.answered
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of a query a mask marks."""
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def spelling(document: Any) -> Any:
-    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
-
-    A number has no zeros before it, and no decimals that are 0.
-
-    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
-    ('caf\xe9', '7', '7', 7)
-    """
-    if not isinstance(document, str):
-        return document
-    document = unicodedata.normalize("NFC", document).strip().casefold()
-    number = document.removesuffix(".0")
-    if number.isdecimal():
-        return number.lstrip("0") or "0"
-    return document
-
-
-def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
-    if function is None:
-        return None
-    return lambda query, *position: function(start + query, *position)
-
-
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Return predictions and references as Arrow lists, with nulls for missing values.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
-    others are float64.
-    """
-    offsets = pa.array(rankings.offsets, pa.int32())
-    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
-    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
-    return predictions, references
-
-
-def _arrow_lists(
-    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
-) -> pa.Array:
-    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-    try:
-        values = pa.array(numbers, mask=None if present is None else ~present)
-        if not is_narrow:
-            values = values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
-        raise InputError(problem, argument) from None
-    return pa.ListArray.from_arrays(offsets, values)
-
-
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
 
 ROLES = ("query", "document", "score", "relevance")
@@ -5435,6 +5063,7 @@ class Fields(NamedTuple):
 
     examples: Mapping[Any, Any]  # an example of a value by field
     last: Mapping[Any, str]  # the last name on its path, in the spelling of names
+    are_columns: bool = False  # of a table, which may hold no row
 
     @classmethod
     def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
@@ -5443,7 +5072,8 @@ class Fields(NamedTuple):
         for name, cell in examples.items():
             if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
                 named[name] = cell
-        return cls(named, {name: plain_name(name) for name in named})
+        last = {name: plain_name(name) for name in named}
+        return cls(named, last, are_columns=True)
 
 
 class Given(NamedTuple):
@@ -5606,8 +5236,9 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
             empty.append(path)
         else:
             present.append(path)
-    # A field that is always null could be none, unless there is no other.
-    return present or empty
+    if present or not fields.are_columns:
+        return present  # a field of objects that is always null tells nothing
+    return empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -5832,14 +5463,19 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     if "score" in unclear and not unclear["score"] and names.name("score") is None:
         relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
         if relevances and len(fields.last) == 3:
-            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            relevance = f"{shown(relevances[0])} is the name of a relevance"
+            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
         lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
+        others = [path for path in fields.last if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
             if fields.last[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
+        elif others and not names.is_order_given:
+            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
+            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
         decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
         if decimals:
@@ -6016,6 +5652,768 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     if having[0] is qrels:
         return "the references have none"
     return "neither side has such a field"
+
+
+# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
+
+FEWEST_OF_QUERY = 3  # documents whose order tells something
+BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
+
+
+def refuse_no_rankings(score: Column, relevance: Column) -> None:
+    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
+        return
+    if len(lengths) > 1 and (lengths == 3).all():
+        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
+    _inputs_no_rankings_check_ids(score, relevance, lengths)
+
+
+def warn_of_one_document(score: Column) -> None:
+    """Warn of queries of one document, which may be the documents of one query."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) < 2 or not (lengths == 1).all():
+        return
+    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    hint = (
+        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    )
+    warn(f"{mark('predictions')}: {problem}; {hint}")
+
+
+def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and a value: each would be a query of three.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
+    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
+    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
+    the third scores have fractions.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    are_few = len(pairs) < 5 and (pairs < 10).all()
+    if are_few or not _are_distinct(pairs) or (rows == others).all():
+        return
+    if (pairs == other_pairs).all():
+        raise _triples(rows[0], others[0])
+    if not _have_same_users(pairs, other_pairs):
+        return
+    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
+        raise _triples(rows[0], others[0])
+
+
+def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
+    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
+    hint = (
+        "give tables with names of columns, such as "
+        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+    )
+    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+
+
+def refuse_tuples(predictions: Any, references: Any) -> None:
+    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
+
+    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
+(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
+as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if _types_of_tuples(predictions) != {(int, int, float)}:
+        return
+    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+        return
+    users = {row[0] for row in predictions}
+    if not users.isdisjoint(row[0] for row in references):
+        raise _triples(predictions[0], references[0])
+
+
+def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+    """Return the types in the rows of a side if all are tuples of three; else nothing."""
+    if not isinstance(side, (list, tuple)):
+        return set()
+    if not all(type(row) is tuple and len(row) == 3 for row in side):
+        return set()
+    return {tuple(map(type, row)) for row in side}
+
+
+def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Return whether both sides have the same users, some of them repeatedly, and other items."""
+    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
+    are_repeated = len(users) < len(pairs)
+    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
+
+
+def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
+
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the scores must go beyond that length: that is a warning.
+    """
+    sides = (score.values, relevance.values)
+    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+        return
+    highest = [side.max() for side in sides]
+    are_many = len(score.values) >= MANY_DOCUMENTS
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    for side in sides:
+        rows = np.stack([query, side.astype(np.int64)], axis=1)
+        if not _are_distinct(rows[side != -1]):  # -1 is no document
+            return
+    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
+    problem = "hold other whole numbers in each place of a query, as ids are, such as"
+    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
+    if are_many:
+        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
+    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
+
+
+def _are_distinct(rows: NDArray[Any]) -> bool:
+    """Return whether rows are whole numbers, and all differ."""
+    are_whole = (rows == np.trunc(rows)).all()
+    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
+
+
+def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Args:
+        argument: the argument that holds the scores.
+        name: the name of the column or the field of scores.
+        rows: the scores by query.
+    """
+    try:
+        first = first_if_counted(map(sorted, rows))
+    except (TypeError, ValueError):  # some are not numbers; another error says so
+        return
+    if first is not None:
+        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
+        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def first_if_counted(rows: Iterable[list[Any]]) -> Any:
+    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
+    first = None
+    for scores in rows:
+        if not scores:
+            continue
+        if first is None:
+            first = scores[0]
+        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
+            return None
+    return first
+
+
+# Scores that rise in the order of the documents
+
+
+def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
+    """Warn of scores that rise from document to document in all queries, as distances do.
+
+    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
+    scores count from 0 or 1, in one of n**n cases.
+    """
+    by_chance = 1.0
+    for row in rows:
+        scores = list(row)
+        if not _rise(scores):
+            return
+        if by_chance > BY_CHANCE:
+            few = min(len(scores), 10)
+            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
+            by_chance /= few**few if is_counted else math.factorial(few)
+    if by_chance > BY_CHANCE:
+        return
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+
+
+def _rise(scores: Sequence[Any]) -> bool:
+    if len(scores) < 2:
+        return True
+    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
+        return False
+    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
+
+
+def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
+    """Return whether each score is above the score of its query's row before."""
+    last: dict[Any, Any] = {}
+    for query, score in zip(queries, scores, strict=False):
+        if not isinstance(score, Real):
+            return False
+        if query in last and score <= last[query]:
+            return False
+        last[query] = score
+    return True
+
+
+def highest_first() -> str:
+    """Return what a warning about the order of scores says if they are right."""
+    return f"if the highest is, give {mark('score_order', 'descending')}"
+
+
+# Scores beside ranks
+
+
+def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Real) for value in values)
+
+
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    if scores[0] != scores[0]:  # nan
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def other_order(ascending: bool) -> str:
+    """Return what a warning says about ranks that contradict the scores."""
+    problem = (
+        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+    )
+    if ascending:
+        return problem
+    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def _tell_order(ranks: Iterable[Any]) -> bool:
+    """Return whether ranks tell an order; some runs have one number in all rows."""
+    return len(set(ranks)) > 1
+
+
+def beside_ranks(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+) -> tuple[str, bool]:
+    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
+
+    The scores of a query are all equal, or rank its documents in another order, or several
+    documents have its first rank. Return as well whether the ranks tell an order.
+    """
+    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
+    numbers_of_ranks = list(map(_number_or_none, ranks))
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+        if not id_kind(type(query)):
+            continue  # reading this row raises an error
+        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
+        scores_of_query.append(_number_or_none(score))
+        ranks_of_query.append(rank)
+    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+
+
+def _number_or_none(value: Any) -> Real | None:
+    return value if isinstance(value, Real) else None
+
+
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return f"query {shown(query)}: {equal_scores()}"
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if _contradict(scores_of_query, ranks_of_query, ascending):
+            return f"query {shown(query)}: {other_order(ascending)}"
+        if _share_first_rank(scores_of_query, ranks_of_query):
+            problem = "documents with different scores have its first rank"
+            hint = "if the run holds several systems, give one of them"
+            return f"query {shown(query)}: {problem}; {hint}"
+    return ""
+
+
+def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether ranks tell an order, but the first one is that of several scores."""
+    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    first = min(ranks)
+    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
+
+
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks, which all differ."""
+    if len(set(ranks)) < len(ranks):  # as in several systems
+        return False
+    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
+        return False
+    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    return by_rank != sorted(scores, reverse=not ascending)
+
+
+def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value for value in values if isinstance(value, Real)]
+
+
+def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
+    "ascending", scores that fall from hit to hit are still doubtful.
+    """
+    scores = _real_numbers(values)
+    places = _real_numbers(list(map(as_number, ranks)))
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if list(scores) == best_first:
+        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
+            return other_order(names.ascending)
+        return ""
+    if names.name("score") is not None:
+        return ""
+    # A similarity is listed highest first, and is not best where it is lowest.
+    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
+        return ""
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    if names.ascending:
+        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
+        return f"{problem}; {order}; {highest}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
+
+
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel accepts."""
+
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
+    place: Place | None = None
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for a query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
+    answered: Mask | None = None
+    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of shape ``(queries, 2)``; None without `exclude`
+    excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
+    unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
+    documents: Callable[[int], Sequence[Any]] | None = None
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # a document without a relevance is not padding
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def names(self) -> list[Any]:
+        """Return the ids of the queries, or their indices."""
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return as_list(self.query_ids)
+
+    @property
+    def missing(self) -> Mask:
+        """True for a query with documents of which none has a score: the run lacks it."""
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.missing | self.empty()
+
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = in_both(kept, self.retrieved)
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=in_both(kept, self.judged))
+
+    def of_judged(self) -> "Rankings":
+        """Return the same documents, but unjudged ones count as not retrieved."""
+        if self.judged is None:
+            return self
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
+        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared."""
+        if score_dtype == "given":
+            return self
+        score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
+        self._refuse_scores(became_infinite, problem)
+        return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
+        """
+        if score_order == "descending":
+            return self
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
+        return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = in_both(np.isnan(gains), self.judged)
+        if unknown.any():
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
+
+    def gap_in_ranks(self) -> str:
+        """Return what a warning says about scores that are ranks, if some ranks are missing.
+
+        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        query. Empty if the scores are no ranks, or have no gap.
+        """
+        retrieved = self._of_sides()[0] & (self.score < np.inf)
+        score = self.score[retrieved]
+        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
+            return ""
+        query, score = self._in_order(retrieved)
+        is_next = query[1:] == query[:-1]  # the next document is of the same query
+        if (is_next & (score[1:] == score[:-1])).any():
+            return ""
+        gaps = is_next & (score[1:] > score[:-1] + 1)
+        if not gaps.any():
+            return ""
+        row = int(gaps.argmax())
+        place = (self.place or numbered)(int(query[row]), None)
+        before, after = score[row : row + 2].tolist()
+        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+        return f"{place}: {problem}; {hint}"
+
+    def mask_among_scores(self) -> str:
+        """Return what a warning says about the lowest float32 among the first scores; or nothing.
+
+        Libraries write it in place of the scores of items that they filter out.
+        """
+        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
+            return ""
+        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        return f"{problem}; leave them out, or give them the score None"
+
+    def counted_scores(self) -> str:
+        """Return what a warning says about scores of queries that count from 0 or 1, in any order.
+
+        Every number stands once, as in ranks and in positions by `argsort`. Empty for other scores,
+        for few documents, and for documents in the order of their scores: if these fall, nothing
+        is wrong, and of scores that rise in rows with ids of queries another warning tells.
+        """
+        if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
+            return ""
+        if not self._piece(0, 1)._counts() or not self._counts():
+            return ""
+        retrieved = self._of_sides()[0]
+        lengths = self._sums(retrieved)
+        # Two labels are 0 and 1 too.
+        if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+            return ""
+        query, score_in_order = self._in_order(retrieved)
+        score = self.score[retrieved]
+        is_same_query = query[1:] == query[:-1]
+        if (score[1:] < score[:-1])[is_same_query].all():
+            return ""
+        if self.place is not None and np.array_equal(score, score_in_order):
+            return ""
+        first = int(self.score[retrieved].min())
+        problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
+        ascending = mark("score_order", "ascending")
+        hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
+        return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
+
+    def _counts(self) -> bool:
+        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        query, score = self._in_order(self._of_sides()[0])
+        if len(score) == 0 or score[0] not in (0, 1):
+            return False
+        first_of_query = np.searchsorted(query, query)
+        return bool((score - score[0] == np.arange(len(score)) - first_of_query).all())
+
+    def counted_ids(self) -> str:
+        """Return what a warning says about ids of a run that may be positions; empty for others.
+
+        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
+        candidates, and some judged documents have other ids.
+        """
+        if self.documents is None or self.excluded is not None:
+            return ""
+        others: list[str] = []
+        most = 0
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = list(map(str, self.documents(query)))
+            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            ranked = set(compress(ids, retrieved))
+            if ranked != set(map(str, range(len(ranked)))):
+                return ""
+            others += [document for document in ids if document not in ranked]
+            most = max(most, len(ranked))
+        if most < 2 or not others or not others[0].isdigit():
+            return ""
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        return f"{problem}, and {others[0]} is judged too; {hint}"
+
+    def respelled_ids(self) -> str:
+        """Return what a warning says about a judged id that was retrieved in another spelling.
+
+        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
+        The first queries are looked at. Empty if there is none.
+        """
+        if self.documents is None or self.place is None:
+            return ""
+        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
+            ids = self.documents(query)
+            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
+            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
+            for document in compress(ids, judged & ~retrieved):
+                other = others.get(spelling(document))
+                if other is not None:
+                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
+                    hint = "give ids with the same case, spaces, zeros and Unicode form"
+                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
+        return ""
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = in_both(wrong, self.retrieved)
+        if wrong.any():
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays for the kernel, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of a query were retrieved, judged, and judged relevant."""
+        retrieved, judged = self._of_sides()
+        return {
+            "retrieved": self._sums(retrieved),
+            "judged": self._sums(judged),
+            "relevant": self._sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self._sums(retrieved & judged),
+        }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        query, score = self._in_order(self._of_sides()[0])
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of some documents, by query and ascending by score."""
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
+        score = self.score[chosen]
+        order = np.lexsort((score, query))
+        return query[order], score[order]
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about this many documents."""
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            yield self._piece(start, stop)
+
+    def _piece(self, start: int, stop: int) -> "Rankings":
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are all padding."""
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
+            return self._replace(unmatched="")
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
+            retrieved, judged = self._of_sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "no document was both retrieved and judged: every query has an empty list"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
+        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        if has_both.any():
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
+
+    def _place_of(self, row: int) -> str:
+        return (self.place or numbered)(*place_among(self.offsets, row))
+
+    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        if self.judged is None:
+            return retrieved, np.ones(len(retrieved), bool)
+        return retrieved, self.judged[rows]
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
+        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
+        return ranked if self.answered is None else ranked | self.answered
+
+    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of a query a mask marks."""
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
+
+
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Return predictions and references as Arrow lists, with nulls for missing values.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)
 
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
@@ -6802,6 +7200,8 @@ def _instead(value: Any, names: Names) -> str:
         return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
+    if isinstance(value, (list, tuple)):
+        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 
@@ -7070,354 +7470,6 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
-
-
-# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
-
-FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
-MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
-
-
-def refuse_no_rankings(score: Column, relevance: Column) -> None:
-    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
-        return
-    if len(lengths) > 1 and (lengths == 3).all():
-        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
-    _inputs_no_rankings_check_ids(score, relevance, lengths)
-
-
-def warn_of_one_document(score: Column) -> None:
-    """Warn of queries of one document, which may be the documents of one query."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) < 2 or not (lengths == 1).all():
-        return
-    problem = f"{len(lengths)} queries have one document each, so no order matters"
-    hint = (
-        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
-    )
-    warn(f"{mark('predictions')}: {problem}; {hint}")
-
-
-def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
-    """Raise an error for rows of a user, an item and a value: each would be a query of three.
-
-    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
-    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
-    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions.
-    """
-    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    are_few = len(pairs) < 5 and (pairs < 10).all()
-    if are_few or not _are_distinct(pairs) or (rows == others).all():
-        return
-    if (pairs == other_pairs).all():
-        raise _triples(rows[0], others[0])
-    if not _have_same_users(pairs, other_pairs):
-        return
-    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
-        raise _triples(rows[0], others[0])
-
-
-def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
-    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
-    hint = (
-        "give tables with names of columns, such as "
-        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
-    )
-    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
-
-
-def refuse_tuples(predictions: Any, references: Any) -> None:
-    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
-
-    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
-as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
-    """
-    if _types_of_tuples(predictions) != {(int, int, float)}:
-        return
-    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
-        return
-    users = {row[0] for row in predictions}
-    if not users.isdisjoint(row[0] for row in references):
-        raise _triples(predictions[0], references[0])
-
-
-def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side if all are tuples of three; else nothing."""
-    if not isinstance(side, (list, tuple)):
-        return set()
-    if not all(type(row) is tuple and len(row) == 3 for row in side):
-        return set()
-    return {tuple(map(type, row)) for row in side}
-
-
-def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Return whether both sides have the same users, some of them repeatedly, and other items."""
-    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
-    are_repeated = len(users) < len(pairs)
-    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
-
-
-def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
-    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
-
-    In many documents the highest of each side is above the length of the longest query, which
-    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
-    documents, and only the scores must go beyond that length: that is a warning.
-    """
-    sides = (score.values, relevance.values)
-    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
-        return
-    highest = [side.max() for side in sides]
-    are_many = len(score.values) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
-        return
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    for side in sides:
-        rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[side != -1]):  # -1 is no document
-            return
-    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
-    problem = "hold other whole numbers in each place of a query, as ids are, such as"
-    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
-    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
-    if are_many:
-        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
-    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
-
-
-def _are_distinct(rows: NDArray[Any]) -> bool:
-    """Return whether rows are whole numbers, and all differ."""
-    are_whole = (rows == np.trunc(rows)).all()
-    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
-
-
-def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Args:
-        argument: the argument that holds the scores.
-        name: the name of the column or the field of scores.
-        rows: the scores by query.
-    """
-    try:
-        first = first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are not numbers; another error says so
-        return
-    if first is not None:
-        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
-        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-        raise InputError(f"{problem}; {hint}", argument)
-
-
-def first_if_counted(rows: Iterable[list[Any]]) -> Any:
-    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    first = None
-    for scores in rows:
-        if not scores:
-            continue
-        if first is None:
-            first = scores[0]
-        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
-            return None
-    return first
-
-
-# Scores that rise in the order of the documents
-
-
-def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from document to document in all queries, as distances do.
-
-    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
-    scores count from 0 or 1, in one of n**n cases.
-    """
-    by_chance = 1.0
-    for row in rows:
-        scores = list(row)
-        if not _rise(scores):
-            return
-        if by_chance > BY_CHANCE:
-            few = min(len(scores), 10)
-            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
-            by_chance /= few**few if is_counted else math.factorial(few)
-    if by_chance > BY_CHANCE:
-        return
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
-
-
-def _rise(scores: Sequence[Any]) -> bool:
-    if len(scores) < 2:
-        return True
-    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
-        return False
-    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
-
-
-def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
-    """Return whether each score is above the score of its query's row before."""
-    last: dict[Any, Any] = {}
-    for query, score in zip(queries, scores, strict=False):
-        if not isinstance(score, Real):
-            return False
-        if query in last and score <= last[query]:
-            return False
-        last[query] = score
-    return True
-
-
-def highest_first() -> str:
-    """Return what a warning about the order of scores says if they are right."""
-    return f"if the highest is, give {mark('score_order', 'descending')}"
-
-
-# Scores beside ranks
-
-
-def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, Real) for value in values)
-
-
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    if scores[0] != scores[0]:  # nan
-        return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
-
-
-def equal_scores() -> str:
-    """Return what a warning says about equal scores beside ranks."""
-    call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
-
-
-def other_order(ascending: bool) -> str:
-    """Return what a warning says about ranks that contradict the scores."""
-    problem = (
-        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-    )
-    if ascending:
-        return problem
-    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
-
-
-def _tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have one number in all rows."""
-    return len(set(ranks)) > 1
-
-
-def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
-) -> tuple[str, bool]:
-    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
-
-    The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank. Return as well whether the ranks tell an order.
-    """
-    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = list(map(_number_or_none, ranks))
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
-        if not id_kind(type(query)):
-            continue  # reading this row raises an error
-        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(_number_or_none(score))
-        ranks_of_query.append(rank)
-    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
-
-
-def _number_or_none(value: Any) -> Real | None:
-    return value if isinstance(value, Real) else None
-
-
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
-    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return f"query {shown(query)}: {equal_scores()}"
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, ascending):
-            return f"query {shown(query)}: {other_order(ascending)}"
-        if _share_first_rank(scores_of_query, ranks_of_query):
-            problem = "documents with different scores have its first rank"
-            hint = "if the run holds several systems, give one of them"
-            return f"query {shown(query)}: {problem}; {hint}"
-    return ""
-
-
-def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether ranks tell an order, but the first one is that of several scores."""
-    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    first = min(ranks)
-    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
-
-
-def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # as in several systems
-        return False
-    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
-        return False
-    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
-    return by_rank != sorted(scores, reverse=not ascending)
-
-
-def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
-    return [value for value in values if isinstance(value, Real)]
-
-
-def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
-    """Return what a warning says about hits whose order and values disagree; empty if they agree.
-
-    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
-    "ascending", scores that fall from hit to hit are still doubtful.
-    """
-    scores = _real_numbers(values)
-    places = _real_numbers(list(map(as_number, ranks)))
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
-    best_first = sorted(scores, reverse=not names.ascending)
-    if list(scores) == best_first:
-        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
-            return other_order(names.ascending)
-        return ""
-    if names.name("score") is not None:
-        return ""
-    # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and list(scores) == best_first[::-1]
-    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
-        return ""
-    problem = "the scores rank its hits in another order than they are in, and the scores count"
-    order = f"if the order counts, give {mark('fields', {'score': None})}"
-    if names.ascending:
-        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
-        return f"{problem}; {order}; {highest}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -9252,7 +9304,11 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        table = read_table(argument, frame, names)
+        try:
+            table = read_table(argument, frame, names)
+        except UnknownFieldError as error:
+            error.add(*_ways_of_table(argument, side, error))
+            raise
         if not isinstance(table, list):
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
@@ -9265,6 +9321,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
+    """Return what else to do about a table: its index may name a role, its columns documents."""
+    ways = []
+    names_of_index = getattr(getattr(table, "index", None), "names", [])
+    named = [name for name in names_of_index if name is not None]
+    if named:
+        listed_names = ", ".join(map(shown, named))
+        ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
+    are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+    if not error.chosen and are_numbers and len(error.examples) > 2:
+        ways.append(
+            'if columns are documents, give rows by query, as pandas\' to_dict("index") does'
+        )
+    return ways
 
 
 def objects_by_id(
@@ -9939,7 +10011,7 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
         _refuse_other_columns("predictions", run, qrels.shape[1])
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run)
+        raise _lists_beside_ids(run, qrels)
     return qrels
 
 
@@ -10052,7 +10124,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
-def _lists_beside_ids(run: ById | Columns) -> InputError:
+def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if isinstance(run, ById):
         for document in chain.from_iterable(run.queries.values()):
             if isinstance(document, str) and "." in document and number_of_text(document):
@@ -10063,6 +10135,10 @@ def _lists_beside_ids(run: ById | Columns) -> InputError:
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
+    for row in _inputs_beside_ids_lists(qrels):
+        if row is not None and len(set(in_python(row))) < len(row):  # no list of ids
+            hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+            return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
 
 
@@ -10234,7 +10310,8 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
     for document in _texts_with_brackets(side):
         if _is_written_list(document):
             problem = f"the id {shown(document)} is a list written as text"
-            raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
+            hint = "give lists, as json.loads or ast.literal_eval reads them"
+            raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 
@@ -10671,12 +10748,16 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
+    run = inputs.predictions
+    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
+        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -10692,7 +10773,6 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    run = inputs.predictions
     if has_ids(run) and not rankings.unmatched:
         if str(first_id(run)).isdigit():
             doubts.append(rankings.counted_ids())
@@ -10713,8 +10793,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
-    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -10742,6 +10821,11 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
 
 
+def _may_be_batches(predictions: Any) -> bool:
+    """Return whether these may be batches, whose queries were looked at when they were added."""
+    return isinstance(predictions, pa.ChunkedArray)
+
+
 def _refuse_missing(predictions: Any, references: Any) -> None:
     problem = "are missing; give predictions and references together"
     if predictions is None:
@@ -10758,7 +10842,7 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         if has_ids(side):
             kinds.append("by ids")
             continue
-        kind = "list" if isinstance(side, list) else type(side).__name__
+        kind = "column" if isinstance(side, ARROW) else type(side).__name__
         kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"
@@ -13822,21 +13906,32 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 
 # ndcg/scores/swapped.py: Warn about predictions and references that seem to be swapped.
 
+MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
     "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 )
+GRADES_FIRST = (
+    "hold few whole numbers, and the references many fractions; the scores of a model are "
+    "predictions"
+)
 
 
 def warn_if_swapped(score: Array, relevance: Array) -> None:
-    """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
-    is_label = (score == 0) | (score == 1)
-    if not is_label.all() or len(np.unique(score)) < 2:
+    """Warn if scores are labels or grades, and relevances fractions, as scores are."""
+    if (score != np.trunc(score)).any():
         return
-    is_share = (relevance >= 0) & (relevance <= 1)
+    grades = np.unique(score)
     # With fewer fractions they may well be judgments.
-    if is_share.all() and np.mean(relevance % 1 > 0) > 0.5:
-        warn(f"{mark('predictions')}: {LABELS_FIRST}")
+    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+        return
+    if np.isin(grades, (0, 1)).all():
+        if ((relevance >= 0) & (relevance <= 1)).all():
+            warn(f"{mark('predictions')}: {LABELS_FIRST}")
+        return
+    # Scores seldom repeat, and judgments often do.
+    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        warn(f"{mark('predictions')}: {GRADES_FIRST}")
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -14043,8 +14138,6 @@ Values = dict[str, Floats]
 # missing.
 Notify = Callable[[str], None]
 
-# The arguments of the kernel that the gain of a document depends on.
-OF_GAINS = ("gain", "negative_relevance")
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -14246,9 +14339,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
     with user_terms(rankings):
-        check_queries(**rankings.arrays(), **gains)
+        check_queries(**rankings.arrays(), **options.gains)
 
 
 @contextmanager
@@ -14595,25 +14687,20 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
-
-    Also return the scores of all of them.
-    """
+    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
     tried = Tried()
     evidence = searched.evidence
     exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
-    measures = [result_name("nDCG", cutoff) for cutoff in searched.cutoffs]
     exactly: list[PossibleCause] = []
     nearly: list[PossibleCause] = []
     for name in CONVENTIONS:
         try:
-            options = searched.options(convention=name, measures=measures)
+            options = searched.options(convention=name, k=list(searched.cutoffs))
             rankings = searched.read(options)
             with user_terms(rankings):
-                measured = measure_rankings(rankings, options)["nDCG"]
+                values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        values = measured[[row for _, _, row in options.results]]
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
         cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
@@ -14650,8 +14737,10 @@ def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str,
 
 
 def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
+    if not readings:
+        return
+    # The others have these documents, or only the judged ones among them.
+    longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
     choices = []
     for reading in readings:
@@ -14694,7 +14783,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
@@ -14766,8 +14855,7 @@ def _sums_at(
     """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
     if not cutoffs:
         return {}
-    names = [result_name(measure, cutoff) for cutoff in cutoffs]
-    options = searched.options(measures=names, **chosen)
+    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
     rankings = searched.read(options)
     try:
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
@@ -14907,11 +14995,7 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
-
-    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
-    rankings all others.
-    """
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
 
     def has_ideal(cutoff: int | None) -> bool:
         try:
@@ -15072,8 +15156,10 @@ class Queries:
     def tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
         if changes not in self._tied:
-            runs = [query.run.values() for query in self.changed(changes)]
-            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+            tied = [
+                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
+            ]
+            self._tied[changes] = np.array(tied, bool)
         return self._tied[changes]
 
     def scores(
@@ -15117,10 +15203,12 @@ class Queries:
         if key not in self._read:
             queries = self.changed(changes)
             run = {}
+            qrels = {}
             for row in rows:
-                if queries[row].run or not queries[row].missing:
-                    run[row] = queries[row].run
-            qrels = {row: queries[row].qrels for row in rows}
+                query = queries[row]
+                qrels[row] = query.qrels
+                if query.run or not query.missing:
+                    run[row] = query.run
             with warnings.catch_warnings():
                 # A slip may use ranks as scores, which reading warns of.
                 warnings.simplefilter("ignore", UserWarning)
@@ -15150,16 +15238,11 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
-def have_ids(inputs: Inputs) -> bool:
-    """Return whether the documents of both sides have ids, and none is excluded."""
-    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
-
-
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     """Return the documents of every query that have a value; the others were not retrieved."""
     by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        by_query = {query: dict(documents) for query, documents in side.queries.items()}
+        by_query = dict(side.queries)
     else:
         names = side.query_ids.to_pylist()
         by_query = {name: {} for name in names}
@@ -15683,9 +15766,12 @@ SLIPS = (
 )
 
 
+_BY_NAME = {slip.name: slip for slip in SLIPS}
+
+
 def slip_named(name: str) -> Slip:
     """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
+    return _BY_NAME[name]
 
 
 # ndcg/explanations/definitions.py: The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
@@ -15849,7 +15935,7 @@ def _arrangements(query: Query) -> list[Query]:
         count *= math.perm(len(group), len(relevant))
     if count > MOST_ARRANGEMENTS:
         return []
-    orders = product(*(list(_orders_of(*group)) for group in groups))
+    orders = product(*starmap(_orders_of, groups))
     return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
@@ -15969,10 +16055,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of every query by every definition.
-
-    It is nan if ties decide it, or if nothing is relevant to the query.
-    """
+    """Return the values of queries by every definition; nan if ties decide, or nothing relevant."""
     rows = []
     for definition in definitions():
         values = definition.scores(queries)
@@ -16023,7 +16106,6 @@ def compared(
 
 
 def _fit(definition: Definition, answers: Answers) -> Fit | None:
-    """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -16037,7 +16119,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
+    emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -16097,10 +16179,7 @@ def _has_some_order(
 
 
 def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions.
-
-    The slips that were reported most often come first.
-    """
+    """Return the conventions of fits, or else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):
@@ -16130,12 +16209,11 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        changed = []
+        names: list[Any] = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
-                changed.append((name, str(value)))
-        if SLIP_OF_OPTION.keys() >= set(changed):
-            names = [SLIP_OF_OPTION[option] for option in changed]
+                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)
 
 
@@ -16231,21 +16309,25 @@ def _explanations_forms_flat(argument: Argument, parts: Callable[[int], Any]) ->
 
 def _explanations_forms_lists(query: Query) -> Arguments:
     scores = list(query.run.values())
-    return scores, [query.qrels.get(document) for document in query.run]
+    return scores, list(map(query.qrels.get, query.run))
 
 
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
+def _grades(query: Query, documents: Sequence[Any]) -> list[float]:
+    return [query.qrels.get(document, 0) for document in documents]
+
+
 def _by_rank(query: Query) -> list[float]:
-    return [query.qrels.get(document, 0) for document in ranked(query)]
+    return _grades(query, ranked(query))
 
 
 def _explanations_forms_columns(query: Query) -> Arguments:
     documents = list({**query.qrels, **query.run})
-    relevance = [query.qrels.get(document, 0) for document in documents]
-    return np.array(list(map(documents.index, ranked(query))), int), np.array(relevance)
+    columns = list(map(documents.index, ranked(query)))
+    return np.array(columns, int), np.array(_grades(query, documents))
 
 
 def _rank(query: Query) -> Arguments:
@@ -16525,10 +16607,7 @@ def arguments_text(query: Query, form: str) -> str:
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, with sets in order.
-
-    It shows every change that a function makes.
-    """
+    """Return an argument as text to paste, in which every change shows, with sets in order."""
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"
     if hasattr(argument, "tolist"):
@@ -16567,14 +16646,14 @@ _Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 TIED_DOCUMENTS = 12
 
 
-def kinds_of(shows: Shows) -> tuple[str, ...]:
-    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
-    kinds: tuple[str, ...] = ASKED_KINDS
+def kind_of_ranking(shows: Shows, number: int) -> str:
+    """Return the kind of a ranking by its number, as far as arguments can show it."""
+    kind = ASKED_KINDS[number % len(ASKED_KINDS)]
     if not shows.scores:
-        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+        kind = WITHOUT_SCORES.get(kind, kind)
     if not shows.documents:
-        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
-    return kinds
+        kind = KIND_OF_LISTS.get(kind, kind)
+    return kind
 
 
 def random_rankings(
@@ -16587,12 +16666,10 @@ def random_rankings(
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(shows)
     rankings = []
     for number in numbers:
         rng = np.random.default_rng((seed, number, attempt))
-        kind = kinds[number % len(kinds)]
-        rankings.append(_random_ranking(rng, k, shows, kind, number))
+        rankings.append(_random_ranking(rng, k, shows, number))
     return rankings
 
 
@@ -16607,10 +16684,8 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(
-    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
-) -> Query:
-    """Return a ranking with documents of random ids."""
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, number: int) -> Query:
+    kind = kind_of_ranking(shows, number)
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
@@ -16634,7 +16709,7 @@ def _random_ranking(
     size = len(columns[0])
     order = rng.permutation(size)
     scores, relevance, retrieved, judged = (column[order] for column in columns)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    documents = np.array([f"d{number}" for number in rng.permutation(3 * size)[:size] + 1])
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
@@ -16645,12 +16720,13 @@ def _random_ranking(
         if shows.documents:
             # Only relevant documents are known.
             judged = judged & (relevance > 0)
-    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
-    order_of_judgments = np.arange(size)
+    run = dict(zip(documents[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
+    rows = np.arange(size)
     if shows.documents:
-        order_of_judgments = rng.permutation(size)
-    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
-    query = Query(run, qrels, k)
+        rows = rng.permutation(size)
+    rows = rows[judged[rows]]
+    grades = relevance[rows].astype(int).tolist()
+    query = Query(run, dict(zip(documents[rows].tolist(), grades, strict=True)), k)
     if not shows.scores:
         query = query._replace(run=in_order(ranked(query)))
     return query
@@ -16849,8 +16925,8 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        values = [self.once(query).value for query in renamed]
-        again = [self.once(query).value for query in renamed]
+        both = [self.once(query).value for query in (*renamed, *renamed)]
+        values, again = np.split(np.array(both), 2)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -16904,13 +16980,11 @@ def _value_text(answer: Answer) -> str:
 
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = (set(query.run), set(query.relevant))
-    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        for documents in sets:
+        for documents in (set(query.run), set(query.relevant)):
             names = [prefix + document for document in documents]
-            if list(set(names)) == names:
+            if len(names) > 1 and list(set(names)) == names:
                 return True
         return False
 
@@ -16990,40 +17064,40 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    kinds = kinds_of(call.shows)
-    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
+    kind = partial(kind_of_ranking, call.shows)
+    answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
-
-    def kind_of(number: int) -> str:
-        return kinds[number % len(kinds)]
+    queries: list[Query] = []  # the rankings with answers
+    pairs: list[tuple[float, float]] = []  # their answers
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(pairs, "Asking", " rankings"):
+        numbered = list(zip(numbers, rankings, strict=True))
+        for number, query in tracked(numbered, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
             else:
-                answered.append((number, query, answer.value, answer.again))
+                answered.append(number)
+                queries.append(query)
+                pairs.append((answer.value, answer.again))
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
+    values = np.array(pairs).reshape(-1, 2)[:, 0]
     if not np.isfinite(values).any():
         return Asked(asker, cases, refused_most)
-    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    answers_by_kind = Counter(map(kind, answered))
+    few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
         ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    numbers, queries, *both = zip(*answered, strict=True)
-    plain = np.array(list(map(is_plain, numbers)))
-    close = np.array([kind_of(number) == "close" for number in numbers])
-    values = np.array(both)
+    plain = np.array(list(map(is_plain, answered)))
+    close = np.array(list(map(kind, answered))) == "close"
+    values = np.array(pairs, order="F").T
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
     refused_most = len(refused) > len(answered)
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
@@ -17168,7 +17242,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     numbers = tuple(islice(filter(is_plain, range(10**5)), count))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    answers = [asker.once(query) for query in queries.changed(())]
+    answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
@@ -17184,7 +17258,6 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
 
 
 def _explanations_asking_explained(first: Answers) -> Explained:
-    """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
     is_varied = len(np.unique(values[answered])) > 1
     only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])
@@ -17216,6 +17289,8 @@ DOUBTFUL = 0.2
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
+# The values of options that are not words.
+VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -17613,19 +17688,14 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 
 def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return the definitions that explain answers, with the tolerance by which they do.
-
-    Also return the number of rankings with ties that no order explains.
-    """
+    """Return answers with their tolerance, what explains them, and the rankings without order."""
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, [], 0
     tolerances = [answers.tolerance]
     if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
         tolerances.insert(0, FLOAT32)
-    matches: list[Match] = []
-    unordered = 0
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
@@ -17635,7 +17705,6 @@ def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers
 
 
 def _notes(asked: Asked) -> Iterator[str]:
-    """Yield in words how a function was called, and its side effects."""
     call = asked.asker.call
     form = FORMS[call.form]
     if call.cutoff is None and call.k is not None:
@@ -17668,8 +17737,6 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
-    values |= {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
     rows = answers.plain
     if not result.unordered:
         rows = np.ones_like(rows)
@@ -17679,8 +17746,9 @@ def _signature(result: Check, answers: Answers) -> str:
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
-    for name, alternatives in values.items():
-        others = [value for value in alternatives if str(value) != str(usual[name])]
+    for name, usual_value in usual.items():
+        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
+        others = [value for value in values if str(value) != str(usual_value)]
         if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
@@ -17693,7 +17761,6 @@ def _signature(result: Check, answers: Answers) -> str:
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
-    """Return which values differ so much that a reader sees it."""
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
@@ -17739,11 +17806,12 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        yield _explanations_check_without(query, document, "run", "qrels")
+        run, qrels = _explanations_check_without(query.run, document), _explanations_check_without(query.qrels, document)
+        yield query._replace(run=run, qrels=qrels)
     for document in query.run:
-        yield _explanations_check_without(query, document, "run")
+        yield query._replace(run=_explanations_check_without(query.run, document))
     for document in query.qrels:
-        yield _explanations_check_without(query, document, "qrels")
+        yield query._replace(qrels=_explanations_check_without(query.qrels, document))
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
@@ -17757,11 +17825,10 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
         yield query._replace(run=run)
 
 
-def _explanations_check_without(query: Query, document: Any, *sides: str) -> Query:
-    changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
-    for documents in changed.values():
-        documents.pop(document, None)
-    return query._replace(**changed)
+def _explanations_check_without(documents: Documents, document: Any) -> Documents:
+    others = dict(documents)
+    others.pop(document, None)
+    return others
 
 
 def _explanations_check_example(query: Query, value: float, options: Mapping[str, Any]) -> Example:
@@ -17981,7 +18048,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     frame = frame_of("data", listed(data))
     if frame is None:
         return
-    names = spelled(frame.names, DOCUMENT[0])
+    names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
         return
@@ -18003,9 +18070,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     document, query = rows.words(row)
     rows_of_both = f"in row {first[before]} and in row {first[row]}"
     problem = f"document {document} of query {query} is {rows_of_both}"
-    named = mark("document_ids", names[0])
-    hint = f"give the rows of one system, or name the documents, {named}"
-    raise InputError(problem, "data", hint=hint)
+    raise InputError(problem, "data", hint="give the rows of one system")
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
@@ -18446,16 +18511,16 @@ class Reported(NamedTuple):
                     "got",
                 )
             numbers = list(map(_value_of_query, values))
-        half_unit = np.array([number.half_unit for number in numbers])
-        loss = np.array([number.loss for number in numbers])
+        # In this order, every column is contiguous.
+        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
             loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
             half_unit = half_unit.min(keepdims=True)
-            if not any(number.is_rounded for number in numbers):
+            if not is_rounded.any():
                 half_unit = np.zeros(1)
         return Evidence(
-            scores=np.array([number.value for number in numbers]),
+            scores=scores,
             tolerance=half_unit + loss,
             exact=half_unit + REORDERED,
             cutoffs=list(chain.from_iterable(self.given)),
@@ -18466,8 +18531,7 @@ class Reported(NamedTuple):
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    are_numbered = bool(names) and not isinstance(names[0], str)
-    if are_numbered and all(isinstance(name, str) for name in values):
+    if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
@@ -18482,7 +18546,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
-    return [values.get(name) for name in names]
+    return list(map(values.get, names))
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -18693,12 +18757,10 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given.
-
-        There are none beside values of queries.
-        """
+        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
+        means = dict(self.mean_rows)
+        means.pop((), None)
         if not means or any(self.query_rows):
             return {}
         cutoffs: Iterable[_Cutoff] = means
@@ -18706,13 +18768,14 @@ class _Results:
             cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
         for cutoff in cutoffs:
-            first, *others = [row.value for row in self._rows_at(cutoff, means)]
+            rows = self._rows_at(cutoff, means)
+            first = rows[0].value
             scores[cutoff] = first
-            for value in others:
-                if _decimal(value) != _decimal(first):
+            for row in rows:
+                if _decimal(row.value) != _decimal(first):
                     raise InputError(
                         f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
-                        f"{shown(value)}; give one of them",
+                        f"{shown(row.value)}; give one of them",
                         self.name,
                     )
         return scores
@@ -18799,7 +18862,7 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
         has_value = _explanations_reported_is_value(value)
-        is_of_all = any(name in words for name in ALL_QUERIES)
+        is_of_all = not set(ALL_QUERIES).isdisjoint(words)
         if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells
@@ -18998,10 +19061,7 @@ class SlipSearch:
     def _values(
         self, slip: Slip, discount: Mapping[str, Any]
     ) -> Iterator[tuple[Combination, Floats]]:
-        """Yield the values of queries with a slip at every cutoff, by the options beside it.
-
-        These are the conventions, and other numbers for empty queries.
-        """
+        """Yield the values of queries with a slip, by convention and value of empty ones."""
         for convention in TRIED_ON:
             options = {"convention": convention, **self.searched.given, **discount}
             try:
@@ -19264,10 +19324,7 @@ class Explanation(Readable):
             )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score.
-
-        Without a reported score, the lowest come first.
-        """
+        """Return the conventions by distance from the reported score, the matches first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         got = self.got
         if got is None:
@@ -19281,12 +19338,12 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
-        known = sorted(self._nearest_first(), key=lambda item: item[1])
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for row, (name, number) in enumerate(known):
+        scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.set_yticks(range(len(scores)), list(scores))
         axes.grid(axis="x", alpha=0.3)
         label = self.measure
         if self.got is not None:
@@ -19364,10 +19421,9 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    cutoffs = Options.parse(k=k).cutoffs
-    if len(cutoffs) > 1:
+    cutoff, *others = Options.parse(k=k).cutoffs
+    if others:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
-    cutoff = cutoffs[0]
     reported = None
     if got is not None:
         reported = Reported.read(got, cutoff)
@@ -19454,7 +19510,6 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -19481,7 +19536,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[tuple[str, ...], float] = {}
+        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
@@ -19495,12 +19550,14 @@ class Scorer:
         self.known_for_slips = dict(self.known)
         self.known_for_slips.pop("score_order", None)
         if parsed.labels is not None:  # the relevances in rankings are the gains of labels
-            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+            self.known_for_slips |= parsed.gains
         # Ids have the values of the input, before these options change them.
         self._slips_by_ids = (
             parsed.score_order == "descending"
             and parsed.labels is None
-            and have_ids(inputs)
+            and has_ids(inputs.predictions)
+            and has_ids(inputs.references)
+            and inputs.exclude is None
             and self.known.get("ignore_index") is None
         )
 
@@ -19524,7 +19581,7 @@ class Scorer:
 
     def score(self, options: Options) -> float:
         """Return the nDCG under some options."""
-        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        key = repr(_explanations_explanation_chosen(options))
         if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
@@ -19540,17 +19597,13 @@ class Scorer:
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known_for_slips, **chosen}
+        chosen = {**self.known_for_slips, **_explanations_explanation_chosen(options), **options.gains}
         values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
-        values = {}
-        for name in _explanations_explanation_differing(before, after):
-            values[name] = (getattr(before, name), getattr(after, name))
+        values = _explanations_explanation_differing(before, after)
         if slip:
             values["slip"] = ("none", slip)
 
@@ -19574,8 +19627,14 @@ class Scorer:
         return self._read[key]
 
 
-def _explanations_explanation_differing(before: Options, after: Options) -> list[str]:
-    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+def _explanations_explanation_chosen(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in CHOICES}
+
+
+def _explanations_explanation_differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
+    """Return both values of the choices that differ."""
+    one, other = _explanations_explanation_chosen(before), _explanations_explanation_chosen(after)
+    return {name: (one[name], other[name]) for name in one if repr(one[name]) != repr(other[name])}
 
 
 def _shapley_value(
@@ -19595,11 +19654,10 @@ def _shapley_value(
 def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
-    Also return the cause whose difference from the first convention is to be explained: of the
-    conventions that are named, the one that differs in the fewest choices, or a slip. Options
-    already say in what they differ.
+    That is a slip, or of the conventions that are named the one that differs in the fewest choices.
+    Options already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
     searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)
@@ -19627,17 +19685,17 @@ def _with_answer(
     )
     if answer.kind == "unknown":
         return explanation, None
-    ends = list(map(scorer.options_of, matches))
-    differences = [len(_explanations_explanation_differing(start, end)) for end in ends]
-    signature = scorer.signature(ends[0])
-    nearest = conventions[differences.index(min(differences))]
-    return replace(explanation, signature=signature), nearest
+
+    def differences(cause: PossibleCause) -> int:
+        return len(_explanations_explanation_differing(start, scorer.options_of(cause.combination.convention)))
+
+    signature = scorer.signature(scorer.options_of(matches[0]))
+    return replace(explanation, signature=signature), min(conventions, key=differences)
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with the combinations of options and the slips that give the scores."""
     settings, without_score = scorer.settings(searched)
     matches = search(searched, settings)
     evidence = searched.evidence
@@ -19700,7 +19758,6 @@ def _verdict(
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes."""
     by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"
@@ -20529,7 +20586,8 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
     """Return the values of a column, and how many rows have them."""
-    return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
+    values, counts = pc.value_counts(column).flatten()
+    return dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
 
 
 def _saved_ids(ids: Array) -> pa.Array:
@@ -20553,7 +20611,9 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
-    figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
+    figures: PerQuery = {"ideal": columns["ideal"]}
+    if "weight" in columns:
+        figures["weight"] = columns["weight"]
     ones = np.ones(len(columns["ideal"]))
     zeros = np.zeros(len(columns["ideal"]))
     weight = columns.get("weight", ones)
@@ -20656,9 +20716,10 @@ def combine(
     """
     rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
     # Relative to the largest, so that no sum overflows.
-    unit = max(sample.scale for sample in samples)
-    scales = [sample.scale / unit for sample in samples]
-    return [_statistics_independent_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
+    scales = np.array([sample.scale for sample in samples])
+    unit = float(scales.max())
+    relative = (scales / unit).tolist()
+    return [_statistics_independent_combined(row, relative, unit, (1 + confidence) / 2) for row in rows]
 
 
 def _statistics_independent_combined(
@@ -20712,8 +20773,8 @@ def welch(
     the means' intervals (Newcombe, Statistics in Medicine 1998). A sample has at least two values.
     """
     two_sided = alternative == "two-sided"
-    size = power_of_two(max(np.abs(sample).max() for sample in samples))
-    one, other = (sample / size for sample in samples)
+    size = power_of_two(np.abs(np.concatenate(samples)).max())
+    one, other = samples[0] / size, samples[1] / size
     mean, mean_other = float(one.mean()), float(other.mean())
     variance = float(one.var(ddof=1)) / len(one)
     variance_other = float(other.var(ddof=1)) / len(other)
@@ -20772,11 +20833,14 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores, all of which count the same, with its interval."""
+    # A score of arrays, with an element for every slice.
+    columns = np.array(scores).reshape(-1, len(Score._fields)).T.copy()
+    figures: Any = Score(*columns)
     value = worst = best = random_order = math.nan
     if scores:
-        value = mean(name, np.array([score.value for score in scores]))
-        orders = [(score.worst, score.best, score.random_order) for score in scores]
-        worst, best, random_order = np.mean(orders, axis=0).tolist()
+        value = mean(name, figures.value)
+        orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
+        worst, best, random_order = orders.mean(axis=0).tolist()
     return Score(
         value=value,
         # The value is summed otherwise than the ends, which may differ from it by rounding.
@@ -20785,11 +20849,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Sc
         standard_error=interval.standard_error,
         worst=worst,
         best=best,
-        tied=sum(score.tied for score in scores),
-        ranked=sum(score.ranked for score in scores),
-        unjudged=math.fsum(score.unjudged for score in scores),
+        tied=int(figures.tied.sum()),
+        ranked=int(figures.ranked.sum()),
+        unjudged=math.fsum(figures.unjudged),
         random_order=random_order,
-        queries=sum(score.queries for score in scores),
+        queries=int(figures.queries.sum()),
     )
 
 
@@ -20813,7 +20877,7 @@ def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice
 
 def slices_in_mean(slices: Mapping[Value, Any]) -> int:
     """Return the number of slices that count in their mean."""
-    return sum(value is not None for value in slices)
+    return len(slices.keys() - {None})
 
 
 def queries_in_slices(slices: Mapping[Value, Any]) -> int:
@@ -20875,9 +20939,8 @@ def model_index(
                 continue
             arguments: dict[str, Any] = {}
             if not math.isnan(score.low):
-                arguments["confidence"] = report.resampling.confidence
-                arguments["low"] = score.low
-                arguments["high"] = score.high
+                confidence = report.resampling.confidence
+                arguments = {"confidence": confidence, "low": score.low, "high": score.high}
             arguments["queries"] = score.queries
             if score.left_out(queries):
                 arguments["left_out"] = score.left_out(queries)
@@ -20979,12 +21042,12 @@ class Testing(NamedTuple):
             families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
-    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float] | Floats) -> Floats:
         """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
-        return list(map(float, corrected))
+        return corrected
 
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
@@ -20992,17 +21055,20 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        p_holm = self.holm(pairs, [pair.p for pair in pairs])
-        p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
-        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
+        # The fields from `difference` to `p_t`.
+        figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
+        *_, p, _, p_t = figures
+        p_holm = self.holm(pairs, p)
+        p_t_holm = self.holm(pairs, p_t)
+        ends = self._intervals(pairs, figures[:8], p_holm < SIGNIFICANT, confidence)
+        rows = np.column_stack([p_holm, p_t_holm, *ends]).tolist()
         return [
-            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
-            for pair, p, p_t, low_end, high_end in rows
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low, high_holm=high)
+            for pair, (p, p_t, low, high) in zip(pairs, rows, strict=True)
         ]
 
     def _intervals(
-        self, pairs: Sequence["Pair"], significant: Mask, confidence: float
+        self, pairs: Sequence["Pair"], figures: Floats, significant: Mask, confidence: float
     ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares p.
 
@@ -21011,9 +21077,7 @@ class Testing(NamedTuple):
         the t-test and the randomization test disagree about the tested difference, the nearest end
         of the interval is moved to it.
         """
-        # The fields from `difference` to `p`.
-        figures = np.array([pair[3:11] for pair in pairs]).reshape(-1, 8)
-        difference, low, high, least, most, error, freedom, p = figures.T
+        difference, low, high, least, most, error, freedom, p = figures
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
             smaller = np.searchsorted(np.sort(p[family]), p[family])
@@ -21131,13 +21195,13 @@ class Pair(NamedTuple):
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    exact: bool
-    permutations: int
-    min_detectable: float | None
-    queries_needed: int | None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    exact: bool = False
+    permutations: int = 0
+    min_detectable: float | None = None
+    queries_needed: int | None = None
 
     @property
     def p_error(self) -> float:
@@ -21455,7 +21519,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
 
 
 def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
-    """Return the names of measures, if these are not all."""
     if len(names) == len(all_names):
         return ""
     return f" of {', '.join(names)}"
@@ -21486,7 +21549,7 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
         # A two-sided test also counts the permutation with all signs turned.
         as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
-    return testing.holm(pairs, least)
+    return list(map(float, testing.holm(pairs, least)))
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -21525,16 +21588,16 @@ def _first_names(names: Sequence[str]) -> str:
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
     yield from _beyond_notes(pairs, testing, baseline)
-    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    too_few = near = 0
+    for pair in pairs:
+        too_few += pair.has_too_few_queries
+        # The error of p, times p_holm / p, is that of p_holm.
+        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
-    near = 0
-    for pair in pairs:
-        # The error of p, times p_holm / p, is that of p_holm.
-        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if near:
         yield (
             f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
@@ -22058,7 +22121,7 @@ class Report(Evaluation):
         Raises:
             ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
-        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        measures = list(dict.fromkeys(map(measure_of, self.scores)))
         if measure not in (None, *measures, *self.scores):
             raise ValueError(
                 f"{shown(measure)} is not in this report, which has "
@@ -22066,7 +22129,7 @@ class Report(Evaluation):
             )
         if measure is None:
             measure = measures[0]
-        names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
+        names = _names_like(measure, self.scores)
         panels = [self._plot_means, self._plot_queries]
         if self.slices:
             panels.append(self._plot_slices)
@@ -22078,14 +22141,16 @@ class Report(Evaluation):
         return figure
 
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
+        counts = []
         for index, name in enumerate(names):
-            draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
+            score = self.scores[name]
+            counts.append(score.queries)
+            draw_mark(axes, _mark_of_mean(score), index, f"C{index}", upright=True)
         # More names would overlap.
         rotation = 30 if len(names) > 4 else 0
         axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        counts = [self.scores[name].queries for name in names]
         axes.set_title(f"Mean of {range_text(counts)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
@@ -22109,6 +22174,11 @@ def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
 
 
+def _names_like(measure: str, names: Iterable[str]) -> list[str]:
+    """Return the results of the same measure, at all cutoffs."""
+    return [name for name in names if measure_of(name) == measure_of(measure)]
+
+
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
@@ -22118,7 +22188,7 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     report = next(iter(reports.values()))
     level = report.resampling.level
     first = next(iter(report.scores))
-    names = [name for name in report.scores if measure_of(name) == measure_of(first)]
+    names = _names_like(first, report.scores)
     rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
     for name, panel_axes in zip(names, axes, strict=False):
@@ -22254,7 +22324,6 @@ def report_on(
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
 ) -> dict[str, Any]:
-    """Return the scores of all queries and of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
@@ -22271,7 +22340,6 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    """Return the number of queries that are excluded from a mean."""
     return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())
 
 
@@ -22638,7 +22706,7 @@ def _kept(
     """
     if None in options.cutoffs:
         return None, None
-    depth = max(k or 0 for k in options.cutoffs)
+    depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:
@@ -22967,8 +23035,11 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
-    return _added({name: (len(listed), listed) for name, listed in numbers.items()})
+    sums: Sums = {}
+    for name, by_query in values.items():
+        numbers = by_query[~np.isnan(by_query)].tolist()
+        sums[name] = len(numbers), numbers
+    return _added(sums)
 
 
 def _added(*several: Sums) -> Sums:
@@ -23039,10 +23110,12 @@ def _of_one_shape(**sides: Any) -> list[Array]:
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the types of columns; for a column of objects, the types of the objects."""
-    types: list[Any] = [column.dtype.kind for column in rows]
-    for index, column in enumerate(rows):
+    types: list[Any] = []
+    for column in rows:
         if column.dtype == object:
-            types[index] = set(map(type, column.tolist()))
+            types.append(set(map(type, column.tolist())))
+        else:
+            types.append(column.dtype.kind)
     return types
 
 
@@ -25638,12 +25711,11 @@ def documents(
     wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
-    gains = {name: parsed.scoring[name] for name in OF_GAINS}
     tables: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
             with user_terms(part, before):
-                check_queries(**part.arrays(), **gains)
+                check_queries(**part.arrays(), **parsed.gains)
             names: Iterable[Any] = range(before, before + part.queries)
             if part.query_ids is not None:
                 names = part.names()
@@ -25689,9 +25761,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     # The gain of a document is the CG of a query with this document alone.
     count = len(score)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
+    scores, offsets = np.zeros(count), np.arange(count + 1)
     measured = measure_queries(
-        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
+        relevance, scores, offsets, judged=judged, measures=("CG",), **options.gains
     )
     (gain,) = measured["CG"]
     order = _scores_documents_ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])
@@ -26007,7 +26079,14 @@ class Contest(NamedTuple):
         scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts]
+            samples = []
+            values = []
+            weights = []
+            for columns in parts:
+                sample = self._sample(name, columns)
+                samples.append(sample)
+                values.append(sample.values * sample.scale)
+                weights.append(sample.weight / sample.weight.sum())
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
@@ -26015,8 +26094,8 @@ class Contest(NamedTuple):
                 slice_scores = [part.scores[system][name] for part in compared]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                np.concatenate(values, axis=1),
+                np.concatenate(weights),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
@@ -26066,8 +26145,10 @@ class Contest(NamedTuple):
             margin=testing.margin,
             seed=self.resampling.seed,
         )
-        for row, (system, other) in enumerate(opponents(scores, self.baseline)):
-            by_query = sample.by_query[row]
+        systems = opponents(scores, self.baseline)
+        columns = map(np.ndarray.tolist, tests)
+        rows = zip(systems, sample.pairs.T, sample.by_query, *columns, strict=True)
+        for (system, other), pair, by_query, p, p_t, exact, permutations in rows:
             wins = int(np.count_nonzero(by_query > 0))
             losses = int(np.count_nonzero(by_query < 0))
             yield {
@@ -26077,14 +26158,14 @@ class Contest(NamedTuple):
                 "difference": float(
                     differences(scores[system][name].value, scores[other][name].value)
                 ),
-                "least": sample.values[sample.pairs[:, row]].min(),
-                "p": float(tests.randomization[row]),
-                "p_t": float(tests.t_test[row]),
+                "least": sample.values[pair].min(),
+                "p": p,
+                "p_t": p_t,
                 "wins": wins,
                 "ties": len(by_query) - wins - losses,
                 "losses": losses,
-                "exact": bool(tests.exact[row]),
-                "permutations": int(tests.permutations[row]),
+                "exact": exact,
+                "permutations": permutations,
             }
 
     def _independent(
@@ -26098,16 +26179,19 @@ class Contest(NamedTuple):
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
         for systems in opponents(columns, self.baseline):
+            both = []
+            ends = []
             for system in systems:
                 if len(samples[system]) < 2:
                     raise ValueError(
                         f"{system}: a comparison needs at least two queries that have a value; "
                         "got 1"
                     )
-            both = [samples[system] for system in systems]
+                both.append(samples[system])
+                ends.append((scores[system][name].low, scores[system][name].high))
             interval, p, detectable = welch(
                 both,
-                [(scores[system][name].low, scores[system][name].high) for system in systems],
+                ends,
                 confidence=confidence,
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
@@ -26119,14 +26203,9 @@ class Contest(NamedTuple):
                 system=systems[0],
                 other=systems[1],
                 difference=interval.value,
-                least=min(sample.min() for sample in both),
+                least=np.concatenate(both).min(),
                 p=p,
                 p_t=p,
-                wins=None,
-                ties=None,
-                losses=None,
-                exact=False,
-                permutations=0,
             )
 
     def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
@@ -26177,10 +26256,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of every slice in which systems have two values of every measure.
-
-    With them comes the mean of slices, if all of them are compared.
-    """
+    """Return the slices in which systems have two values, and their mean if these are all."""
     names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
     parts: dict[Value, BySystem] = {}
@@ -26419,14 +26495,12 @@ class Comparison(Evaluation):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error if the systems have different queries."""
         if not self.testing.paired:
             raise ValueError(
                 f"{what}: the systems have different queries, which cannot be compared one by one"
             )
 
     def _rows_of(self, system: str) -> pa.Table:
-        """Return the rows of a system in the table of queries."""
         return self.queries.filter(pc.equal(self.queries["system"], system))
 
     def differences(
@@ -26688,12 +26762,11 @@ class Comparison(Evaluation):
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
         """Draw the means of every result, systems sorted by the first, and then the slices."""
         first = names[0]
-        systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
-        scores = {system: self.scores[system] for system in systems}
+        scores = dict(sorted(self.scores.items(), key=lambda item: -item[1][first].value))
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        slices = slices_in(self._rows_of(systems[0]))
+        slices = slices_in(self._rows_of(next(iter(scores))))
         if slices is not None and len(axes) > len(names):
             reference = self._reference(first)
             plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
@@ -26776,7 +26849,7 @@ def query_rows(
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries on which a pair differs most: their ids, both values, the difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return list(zip(*table.to_pydict().values(), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
@@ -26977,17 +27050,14 @@ def comparison_of(
 
 
 def _statistics_comparing_argument(system: str) -> str:
-    """Return a system's predictions as messages name them."""
     return mark("systems", system, said=f"systems[{shown(system)}]")
 
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some.
-
-    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
-    """
+    """Return the columns of queries for every system, and a warning of some."""
+    # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)
@@ -27204,7 +27274,7 @@ def same_queries(tables: Tables) -> Tables:
                 f"{some_of(lacking, 'query')} only in {first}, "
                 f"{some_of(extra, 'query')} only in {name}"
             )
-        in_order[name] = table.take([rows[query] for query in ids])
+        in_order[name] = table.take(list(map(rows.get, ids)))
         if "weight" not in table.column_names:
             continue
         differs = in_order[name]["weight"].to_numpy() != table_of_first["weight"].to_numpy()
@@ -27218,12 +27288,10 @@ def same_queries(tables: Tables) -> Tables:
 
 
 def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
-    """Return the slices of the queries, from the reports that have any."""
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
-    """Yield notes on what differs between reports of the same queries."""
     first, *others = tables
     for name in others:
         table = tables[name]

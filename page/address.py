@@ -301,7 +301,7 @@ def with_word(settings: Settings, name: str, word: str) -> Settings:
 def cells_of(text: str) -> list[str]:
     """Return the cells of a column."""
     first, *others = text.splitlines() or [""]
-    cells = [cell.strip() for cell in next(csv.reader([first]), [])]
+    cells = list(map(str.strip, next(csv.reader([first]), [])))
     if others or len(cells) > MOST_DOCUMENTS:
         raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
     # half of a surrogate pair could not be sent

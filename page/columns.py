@@ -80,6 +80,6 @@ def _first_rows(path: str, names: list[str]) -> list[list[str]]:
     first = next(iter(lines), "")
     delimiter = max("\t;,", key=first.count)
     header, *rows = csv.reader(lines or [""], delimiter=delimiter, skipinitialspace=True)
-    if [name.strip() for name in header] != names:
+    if list(map(str.strip, header)) != names:
         return []
     return [row for row in rows if len(row) == len(names)]

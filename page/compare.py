@@ -4,7 +4,6 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from operator import methodcaller
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -63,7 +62,12 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
     grid = Grid(standing, results, chosen_of(address.chosen, "sort", sorts))
     pair = rankings_of(address, grid)
     rows, axis = rows_of(standing)
-    reports = results.reports
+    first = results.reports[0]
+    tables: list[Any] = []
+    markdown = [standing.headline()]
+    for report in results.reports:
+        tables += report.tables()
+        markdown.append(report.to_markdown())
     return {
         "unknown": unknown_choices(address, results, sorts),
         "standing": standing,
@@ -75,12 +79,12 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
         "sorts": sorts,
         "pair": pair,
         "strips": strips_of(address, results, standing),
-        "tables": [table for report in reports for table in report.tables()],
+        "tables": tables,
         "audit": (AUDIT, audit_of(results, standing)),
-        "report_notes": [in_words(remark, SIDES) for remark in reports[0].remarks()],
-        "markdown": "\n\n".join([standing.headline(), *map(methodcaller("to_markdown"), reports)]),
-        "latex": reports[0].to_latex() if results.pairs else "",
-        "signature": reports[0].signature,
+        "report_notes": [in_words(remark, SIDES) for remark in first.remarks()],
+        "markdown": "\n\n".join(markdown),
+        "latex": first.to_latex() if results.pairs else "",
+        "signature": first.signature,
         "summary_file": csv_address(*summary_of(results)),
         "queries_file": csv_address(*values_of(results)),
     }
@@ -228,11 +232,14 @@ def summary_of(results: Results) -> tuple[list[str], list[list[Any]]]:
     records += [pair._asdict() for pair in results.pairs]
     # pairs have other figures than means; what a record lacks is left empty
     header = list(dict.fromkeys(itertools.chain(*records)))
-    return header, [[record.get(name) for name in header] for record in records]
+    return header, [list(map(record.get, header)) for record in records]
 
 
 def values_of(results: Results) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the value of every query in every run, as a header and rows."""
-    header = ["query", *(f"{run} {measure}" for measure, run in results.values)]
-    columns = [column.tolist() for column in results.values.values()]
-    return header, list(zip(results.queries, *columns, strict=True))
+    header = ["query"]
+    columns = [results.queries]
+    for (measure, run), values in results.values.items():
+        header.append(f"{run} {measure}")
+        columns.append(values.tolist())
+    return header, list(zip(*columns, strict=True))

@@ -160,7 +160,7 @@ def paths_of(token: str) -> list[Path]:
     """Return the files of a set, in the order of their names; none if it is not kept any more."""
     if not TOKEN.fullmatch(token):
         return []
-    return sorted(path for path in (_folder() / token).glob("*") if path.is_file())
+    return sorted(filter(Path.is_file, (_folder() / token).glob("*")))
 
 
 # --- Roles ------------------------------------------------------------------------------------
@@ -317,10 +317,9 @@ def common_beginning(names: Sequence[str]) -> str:
     if len(names) < 2:
         return ""
     fitting = ""
-    for mark in re.finditer(r"[-_. ]", names[0]):
-        begin = names[0][: mark.end()]
-        is_common = all(name.startswith(begin) for name in names)
+    common = os.path.commonprefix(names)  # noqa: RUF071  # of texts, not of paths
+    for mark in re.finditer(r"[-_. ]", common):
         leaves_words = all(WORD.search(name, mark.end()) for name in names)
-        if len(begin) >= LONG_BEGINNING and is_common and leaves_words:
-            fitting = begin
+        if mark.end() >= LONG_BEGINNING and leaves_words:
+            fitting = common[: mark.end()]
     return fitting

@@ -42,7 +42,7 @@ class Grid:
         if self.sort == "weakest":
             keys = self.values[self.base]
         if self.sort == "missing":
-            keys = -np.array([self._lacking(query) for query in self.results.queries], float)
+            keys = -np.array(list(map(self._lacking, self.results.queries)), float)
         # lexsort begins with the last key
         order: list[int] = np.lexsort((-losses, keys)).tolist()
         return order
@@ -159,8 +159,12 @@ class Side(NamedTuple):
 
 def pair_of(query: str, sides: list[Side]) -> dict[str, Any]:
     """Return what is shown of the rankings of a query by one or two runs."""
-    steps = list(itertools.chain(*(side.ranking.steps for side in sides)))
-    orders = [side.steps for side in sides if side.steps]
+    steps: list[Step] = []
+    orders: list[list[Step]] = []
+    for side in sides:
+        steps += side.ranking.steps
+        if side.steps:
+            orders.append(side.steps)
     lines: list[Line] = []
     if len(orders) == 2:
         lines = lines_between(*orders)

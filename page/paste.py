@@ -86,9 +86,9 @@ def ids_as_run(text: str) -> str:
 
     Other text stays as it is.
     """
-    lists = [ID_LIST.fullmatch(line) for line in text.splitlines() if line.strip()]
     run = []
-    for match in lists:
+    for line in filter(str.strip, text.splitlines()):
+        match = ID_LIST.fullmatch(line)
         # a line of another kind, so the text is a file
         if match is None:
             return text
@@ -130,7 +130,7 @@ def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]
     for name in ("relevance", "score"):
         # a dash is of a document that was not judged or not retrieved
         columns[name] = ["" if cell == "-" else cell for cell in columns[name]]
-    return tuple(zip(*(columns[name] for name in usual), strict=True))
+    return tuple(zip(columns["document"], columns["relevance"], columns["score"], strict=True))
 
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:

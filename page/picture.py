@@ -132,11 +132,16 @@ class Strip(NamedTuple):
 
 def strip_of(scores: Mapping[str, float | None]) -> Strip:
     """Return the strip of scores by name; scores that look the same share a dot."""
-    known = {name: score for name, score in scores.items() if score is not None}
+    known: dict[str, float] = {}
+    without = []
+    for name, score in scores.items():
+        if score is None:
+            without.append(name)
+        else:
+            known[name] = score
     dots: dict[str, Dot] = {}
     for name in sorted(known, key=known.__getitem__):
         # 0.0 is added so that -0.0 is no text beside 0.000
         text = f"{known[name] + 0.0:.3f}"
         dots.setdefault(text, Dot(known[name], [])).names.append(name)
-    without = [name for name in scores if name not in known]
     return Strip(Axis.over(known.values()), list(dots.values()), without)

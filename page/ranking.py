@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -172,7 +173,7 @@ class Ranking:
         """The ideal DCG at all cutoffs, from 1 to the number of documents."""
         cutoffs = list(range(1, len(self.documents) + 1))
         options = {**self.options, "k": cutoffs, "measures": "IDCG", "use_aggregator": False}
-        return [ideal for (ideal,) in ndcg.compute(**self.sides, **options).values()]
+        return list(chain.from_iterable(ndcg.compute(**self.sides, **options).values()))
 
     @property
     def ideal_sum(self) -> float:
@@ -233,7 +234,7 @@ def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
     Raises:
         ValueError: with the row at fault.
     """
-    filled = [row for row in rows if any(row)]
+    filled = list(filter(any, rows))
     if not filled:
         raise ValueError("there is no document")
     if len(filled) > MOST_DOCUMENTS:

@@ -295,7 +295,7 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
     base = axis.place(standing.scores[standing.base].value)
     for at, row in enumerate(rows):
         if row.interval:
-            low, high = np.clip([axis.place(end) for end in row.interval], 0.0, 1.0).tolist()
+            low, high = np.clip(list(map(axis.place, row.interval)), 0.0, 1.0).tolist()
             # a line that touches that of the base would not differ
             if row.kind == "worse":
                 high = min(high, base - CLEAR)

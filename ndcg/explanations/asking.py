@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from itertools import filterfalse, islice, product
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
-from .random_rankings import is_plain, kinds_of, plain_rankings, random_rankings
+from .random_rankings import is_plain, kind_of_ranking, plain_rankings, random_rankings
 from .slip_terms import Queries, Query
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
@@ -126,8 +127,8 @@ class Asker:
         k = queries[0].k or 1
         half_cut = Query({"d0": 1.0}, {f"d{number}": 1 for number in range(2 * k)}, k)
         renamed = [_with_prefix(half_cut, prefix) for prefix in PREFIXES]
-        values = [self.once(query).value for query in renamed]
-        again = [self.once(query).value for query in renamed]
+        both = [self.once(query).value for query in (*renamed, *renamed)]
+        values, again = np.split(np.array(both), 2)
         return np.array_equal(values, again, equal_nan=True) and len(np.unique(values)) > 1
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
@@ -181,13 +182,11 @@ def _value_text(answer: Answer) -> str:
 
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
-    sides = (set(query.run), set(query.relevant))
-    sets = [documents for documents in sides if len(documents) > 1]
 
     def keeps_order(prefix: str) -> bool:
-        for documents in sets:
+        for documents in (set(query.run), set(query.relevant)):
             names = [prefix + document for document in documents]
-            if list(set(names)) == names:
+            if len(names) > 1 and list(set(names)) == names:
                 return True
         return False
 
@@ -267,40 +266,40 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    kinds = kinds_of(call.shows)
-    answered: list[tuple[int, Query, float, float]] = []  # the number of a ranking, and its answers
+    kind = partial(kind_of_ranking, call.shows)
+    answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
-
-    def kind_of(number: int) -> str:
-        return kinds[number % len(kinds)]
+    queries: list[Query] = []  # the rankings with answers
+    pairs: list[tuple[float, float]] = []  # their answers
 
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
-        pairs = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(pairs, "Asking", " rankings"):
+        numbered = list(zip(numbers, rankings, strict=True))
+        for number, query in tracked(numbered, "Asking", " rankings"):
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
             if answer.problem and not (answer.problem in NO_VALUE and query.run):
                 refused.append(number)
             else:
-                answered.append((number, query, answer.value, answer.again))
+                answered.append(number)
+                queries.append(query)
+                pairs.append((answer.value, answer.again))
 
     ask_about(range(cases))
     refused_most = len(refused) > len(answered)
-    values = np.array([value for *_, value, _ in answered])
+    values = np.array(pairs).reshape(-1, 2)[:, 0]
     if not np.isfinite(values).any():
         return Asked(asker, cases, refused_most)
-    answers_by_kind = Counter(kind_of(number) for number, *_ in answered)
-    few = [number for number in refused if answers_by_kind[kind_of(number)] < LEAST_ANSWERS]
+    answers_by_kind = Counter(map(kind, answered))
+    few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
         ask_about(range(cases, cases * IF_LITTLE_SHOWS))
-    numbers, queries, *both = zip(*answered, strict=True)
-    plain = np.array(list(map(is_plain, numbers)))
-    close = np.array([kind_of(number) == "close" for number in numbers])
-    values = np.array(both)
+    plain = np.array(list(map(is_plain, answered)))
+    close = np.array(list(map(kind, answered))) == "close"
+    values = np.array(pairs, order="F").T
     answers = Answers(Queries(queries), values, plain, close, tolerance_of(values))
     refused_most = len(refused) > len(answered)
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
@@ -445,7 +444,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     numbers = tuple(islice(filter(is_plain, range(10**5)), count))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
-    answers = [asker.once(query) for query in queries.changed(())]
+    answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
     first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
@@ -461,7 +460,6 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
 
 
 def _explained(first: Answers) -> Explained:
-    """Return how well the definition that explains answers best does so."""
     values, answered = first.values[0], first.plain
     is_varied = len(np.unique(values[answered])) > 1
     only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])

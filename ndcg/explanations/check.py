@@ -26,7 +26,7 @@ from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
 from .search import usual_options
-from .slip_terms import Queries, Query, ranked
+from .slip_terms import Documents, Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
 # The share of the answers that some convention agrees with, if the arguments are right.
@@ -34,6 +34,8 @@ DOUBTFUL = 0.2
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
+# The values of options that are not words.
+VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -431,19 +433,14 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
 
 
 def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return the definitions that explain answers, with the tolerance by which they do.
-
-    Also return the number of rankings with ties that no order explains.
-    """
+    """Return answers with their tolerance, what explains them, and the rankings without order."""
+    if asked.refused and len(np.unique(answers.values)) == 1:
+        # So few answers show nothing.
+        return answers, [], 0
     tolerances = [answers.tolerance]
     if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
         # Values of 0 and 1 may be rounded, but some definitions give only these.
         tolerances.insert(0, FLOAT32)
-    matches: list[Match] = []
-    unordered = 0
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return answers, matches, unordered
     for tolerance in tolerances:
         answers = answers._replace(tolerance=tolerance)
         matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
@@ -453,7 +450,6 @@ def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers,
 
 
 def _notes(asked: Asked) -> Iterator[str]:
-    """Yield in words how a function was called, and its side effects."""
     call = asked.asker.call
     form = FORMS[call.form]
     if call.cutoff is None and call.k is not None:
@@ -486,8 +482,6 @@ def _signature(result: Check, answers: Answers) -> str:
     """Return the options of the first convention that agrees, as far as the answers show them."""
     convention = result.conventions[0]
     usual = usual_options(convention)
-    values: dict[str, Iterable[Any]] = {name: OPTIONS[name].words for name in usual}
-    values |= {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
     rows = answers.plain
     if not result.unordered:
         rows = np.ones_like(rows)
@@ -497,8 +491,9 @@ def _signature(result: Check, answers: Answers) -> str:
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
-    for name, alternatives in values.items():
-        others = [value for value in alternatives if str(value) != str(usual[name])]
+    for name, usual_value in usual.items():
+        values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
+        others = [value for value in values if str(value) != str(usual_value)]
         if not any(changes_nothing(name, value) for value in others):
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
@@ -511,7 +506,6 @@ def _signature(result: Check, answers: Answers) -> str:
 
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
-    """Return which values differ so much that a reader sees it."""
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
@@ -557,11 +551,12 @@ def _simpler(query: Query, shows: Shows) -> Iterator[Query]:
 def _changed(query: Query, shows: Shows) -> Iterator[Query]:
     """Yield rankings with a document less, a judgment less, a smaller cutoff or plainer numbers."""
     for document in {**query.run, **query.qrels}:
-        yield _without(query, document, "run", "qrels")
+        run, qrels = _without(query.run, document), _without(query.qrels, document)
+        yield query._replace(run=run, qrels=qrels)
     for document in query.run:
-        yield _without(query, document, "run")
+        yield query._replace(run=_without(query.run, document))
     for document in query.qrels:
-        yield _without(query, document, "qrels")
+        yield query._replace(qrels=_without(query.qrels, document))
     if query.k is not None:
         yield query._replace(k=1)
         yield query._replace(k=max(1, query.k - 1))
@@ -575,11 +570,10 @@ def _changed(query: Query, shows: Shows) -> Iterator[Query]:
         yield query._replace(run=run)
 
 
-def _without(query: Query, document: Any, *sides: str) -> Query:
-    changed: dict[str, Any] = {side: dict(getattr(query, side)) for side in sides}
-    for documents in changed.values():
-        documents.pop(document, None)
-    return query._replace(**changed)
+def _without(documents: Documents, document: Any) -> Documents:
+    others = dict(documents)
+    others.pop(document, None)
+    return others
 
 
 def _example(query: Query, value: float, options: Mapping[str, Any]) -> Example:

@@ -8,7 +8,7 @@ their value.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import chain, combinations, groupby, permutations, product
+from itertools import chain, combinations, groupby, permutations, product, starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,7 +180,7 @@ def _arrangements(query: Query) -> list[Query]:
         count *= math.perm(len(group), len(relevant))
     if count > MOST_ARRANGEMENTS:
         return []
-    orders = product(*(list(_orders_of(*group)) for group in groups))
+    orders = product(*starmap(_orders_of, groups))
     return [_in_order(query, chain.from_iterable(order)) for order in orders]
 
 
@@ -300,10 +300,7 @@ def explain_answers(answers: Answers, first: Answers) -> tuple[list[Match], int]
 
 @lru_cache(maxsize=16)
 def expected_values(definitions: Callable[[], Sequence[Definition]], queries: Queries) -> Floats:
-    """Return the value of every query by every definition.
-
-    It is nan if ties decide it, or if nothing is relevant to the query.
-    """
+    """Return the values of queries by every definition; nan if ties decide, or nothing relevant."""
     rows = []
     for definition in definitions():
         values = definition.scores(queries)
@@ -354,7 +351,6 @@ def compared(
 
 
 def _fit(definition: Definition, answers: Answers) -> Fit | None:
-    """Return how a definition explains answers; None if it does not."""
     queries = answers.queries.changed(())
     free = answers.plain & ~definition.tied(answers.queries)
 
@@ -368,7 +364,7 @@ def _fit(definition: Definition, answers: Answers) -> Fit | None:
         ]
 
     zero_divisions: tuple[float | str, ...] = (0.0, 1.0, math.nan, PERFECT_IF_EMPTY)
-    emptiness = [Empty(*choice) for choice in product(zero_divisions, {1.0, definition.factor})]
+    emptiness = list(starmap(Empty, product(zero_divisions, {1.0, definition.factor})))
     emptiness = agreeing(emptiness, free)
     if not emptiness or not free.any():
         return None
@@ -428,10 +424,7 @@ def _has_some_order(
 
 
 def _named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions that fits amount to, or else the slips on conventions.
-
-    The slips that were reported most often come first.
-    """
+    """Return the conventions of fits, or else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):
@@ -461,10 +454,9 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
             "score_dtype": precision,
         }
         usual = usual_options(convention)
-        changed = []
+        names: list[Any] = []
         for name, value in chosen.items():
             if str(value) not in ("", str(usual[name])):
-                changed.append((name, str(value)))
-        if SLIP_OF_OPTION.keys() >= set(changed):
-            names = [SLIP_OF_OPTION[option] for option in changed]
+                names.append(SLIP_OF_OPTION.get((name, str(value))))
+        if None not in names:
             yield Match(convention, (*names, *slips), fit.definition.factor)

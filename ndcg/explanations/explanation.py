@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files.paths import from_files
+from ..inputs.documents import has_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
@@ -27,7 +28,6 @@ from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
-    OF_GAINS,
     are_mostly_missing,
     measure_rankings,
     refuse_missing,
@@ -44,7 +44,7 @@ from .properties import in_common, properties_of
 from .reported import Reported, enumerated
 from .search import PossibleCause, Searched, Setting, matching_conventions, search, settings_to_try
 from .slip_search import SlipSearch
-from .slip_terms import Queries, have_ids, queries_by_ids, queries_of
+from .slip_terms import Queries, queries_by_ids, queries_of
 from .slips import slip_named
 
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
@@ -282,10 +282,7 @@ class Explanation(Readable):
             )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
-        """Return the conventions that match first, the others by distance from the reported score.
-
-        Without a reported score, the lowest come first.
-        """
+        """Return the conventions by distance from the reported score, the matches first."""
         known = [(name, score) for name, score in self.scores.items() if score is not None]
         got = self.got
         if got is None:
@@ -299,12 +296,12 @@ class Explanation(Readable):
 
     def plot(self) -> Any:
         """Return a Matplotlib figure: a dot for every convention's score, filled if it is yours."""
-        known = sorted(self._nearest_first(), key=lambda item: item[1])
-        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(known))
-        for row, (name, number) in enumerate(known):
+        scores = dict(sorted(self._nearest_first(), key=lambda item: item[1]))
+        figure, (axes,) = figure_of(1, height=1.2 + 0.24 * len(scores))
+        for row, (name, number) in enumerate(scores.items()):
             inside = "C0" if name in self.matches else axes.get_facecolor()
             axes.plot(number, row, "o", color="C0", markerfacecolor=inside)
-        axes.set_yticks(range(len(known)), [name for name, _ in known])
+        axes.set_yticks(range(len(scores)), list(scores))
         axes.grid(axis="x", alpha=0.3)
         label = self.measure
         if self.got is not None:
@@ -382,10 +379,9 @@ def explain(
     >>> explanation.matches, str(explanation.combinations[0])
     ((), 'sklearn, but zero_division=1.0')
     """
-    cutoffs = Options.parse(k=k).cutoffs
-    if len(cutoffs) > 1:
+    cutoff, *others = Options.parse(k=k).cutoffs
+    if others:
         raise InputError(f"{mark('k')} must be one cutoff, since a score has one; got {shown(k)}")
-    cutoff = cutoffs[0]
     reported = None
     if got is not None:
         reported = Reported.read(got, cutoff)
@@ -472,7 +468,6 @@ def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
-    """Return the scores under all conventions, None for an error, and the errors."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
@@ -499,7 +494,7 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[tuple[str, ...], float] = {}
+        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
@@ -513,12 +508,14 @@ class Scorer:
         self.known_for_slips = dict(self.known)
         self.known_for_slips.pop("score_order", None)
         if parsed.labels is not None:  # the relevances in rankings are the gains of labels
-            self.known_for_slips |= {name: parsed.scoring[name] for name in OF_GAINS}
+            self.known_for_slips |= parsed.gains
         # Ids have the values of the input, before these options change them.
         self._slips_by_ids = (
             parsed.score_order == "descending"
             and parsed.labels is None
-            and have_ids(inputs)
+            and has_ids(inputs.predictions)
+            and has_ids(inputs.references)
+            and inputs.exclude is None
             and self.known.get("ignore_index") is None
         )
 
@@ -542,7 +539,7 @@ class Scorer:
 
     def score(self, options: Options) -> float:
         """Return the nDCG under some options."""
-        key = tuple(repr(getattr(options, name)) for name in CHOICES)
+        key = repr(_chosen(options))
         if key not in self._scores:
             rankings = self.read(options)
             if options.missing == "raise":
@@ -558,17 +555,13 @@ class Scorer:
 
     def score_with(self, slip: str, options: Options) -> float:
         """Return the nDCG with a slip, under some options."""
-        chosen = {name: getattr(options, name) for name in CHOICES}
-        chosen |= {name: options.scoring[name] for name in OF_GAINS}
-        chosen = {**self.known_for_slips, **chosen}
+        chosen = {**self.known_for_slips, **_chosen(options), **options.gains}
         values = slip_named(slip).scores(self.queries_at(self.k), chosen)
         return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
-        values = {}
-        for name in _differing(before, after):
-            values[name] = (getattr(before, name), getattr(after, name))
+        values = _differing(before, after)
         if slip:
             values["slip"] = ("none", slip)
 
@@ -592,8 +585,14 @@ class Scorer:
         return self._read[key]
 
 
-def _differing(before: Options, after: Options) -> list[str]:
-    return [name for name in CHOICES if repr(getattr(before, name)) != repr(getattr(after, name))]
+def _chosen(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in CHOICES}
+
+
+def _differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
+    """Return both values of the choices that differ."""
+    one, other = _chosen(before), _chosen(after)
+    return {name: (one[name], other[name]) for name in one if repr(one[name]) != repr(other[name])}
 
 
 def _shapley_value(
@@ -613,11 +612,10 @@ def _shapley_value(
 def _with_answer(
     explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with what gives the scores: conventions, else options and slips.
+    """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
-    Also return the cause whose difference from the first convention is to be explained: of the
-    conventions that are named, the one that differs in the fewest choices, or a slip. Options
-    already say in what they differ.
+    That is a slip, or of the conventions that are named the one that differs in the fewest choices.
+    Options already say in what they differ.
     """
     evidence = reported.evidence(scorer.rankings)
     searched = Searched(scorer.read, scorer.known, scorer.k, scorer.weight, evidence)
@@ -645,17 +643,17 @@ def _with_answer(
     )
     if answer.kind == "unknown":
         return explanation, None
-    ends = list(map(scorer.options_of, matches))
-    differences = [len(_differing(start, end)) for end in ends]
-    signature = scorer.signature(ends[0])
-    nearest = conventions[differences.index(min(differences))]
-    return replace(explanation, signature=signature), nearest
+
+    def differences(cause: PossibleCause) -> int:
+        return len(_differing(start, scorer.options_of(cause.combination.convention)))
+
+    signature = scorer.signature(scorer.options_of(matches[0]))
+    return replace(explanation, signature=signature), min(conventions, key=differences)
 
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    """Return an explanation with the combinations of options and the slips that give the scores."""
     settings, without_score = scorer.settings(searched)
     matches = search(searched, settings)
     evidence = searched.evidence
@@ -718,7 +716,6 @@ def _verdict(
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
-    """Return what causes tell, which are in the order of their changes."""
     by_chance = _by_chance(tried, evidence)
     if not causes:
         decide = "Were other queries or documents scored, weighted or excluded?"

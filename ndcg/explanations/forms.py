@@ -101,21 +101,25 @@ def _flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
 
 def _lists(query: Query) -> Arguments:
     scores = list(query.run.values())
-    return scores, [query.qrels.get(document) for document in query.run]
+    return scores, list(map(query.qrels.get, query.run))
 
 
 def _tensor(values: Any) -> Any:
     return import_module("torch").from_numpy(np.array(values))
 
 
+def _grades(query: Query, documents: Sequence[Any]) -> list[float]:
+    return [query.qrels.get(document, 0) for document in documents]
+
+
 def _by_rank(query: Query) -> list[float]:
-    return [query.qrels.get(document, 0) for document in ranked(query)]
+    return _grades(query, ranked(query))
 
 
 def _columns(query: Query) -> Arguments:
     documents = list({**query.qrels, **query.run})
-    relevance = [query.qrels.get(document, 0) for document in documents]
-    return np.array(list(map(documents.index, ranked(query))), int), np.array(relevance)
+    columns = list(map(documents.index, ranked(query)))
+    return np.array(columns, int), np.array(_grades(query, documents))
 
 
 def _rank(query: Query) -> Arguments:
@@ -395,10 +399,7 @@ def arguments_text(query: Query, form: str) -> str:
 
 
 def argument_text(argument: Any) -> str:
-    """Return an argument as text to paste, with sets in order.
-
-    It shows every change that a function makes.
-    """
+    """Return an argument as text to paste, in which every change shows, with sets in order."""
     if isinstance(argument, set) and argument:
         return f"{{{', '.join(sorted(map(repr, argument)))}}}"
     if hasattr(argument, "tolist"):

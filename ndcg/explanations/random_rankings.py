@@ -39,14 +39,14 @@ _Column = NDArray[Any]  # the score, the relevance, or a mask of documents
 TIED_DOCUMENTS = 12
 
 
-def kinds_of(shows: Shows) -> tuple[str, ...]:
-    """Return the kinds of the rankings that arguments can show, as one after the other is asked."""
-    kinds: tuple[str, ...] = ASKED_KINDS
+def kind_of_ranking(shows: Shows, number: int) -> str:
+    """Return the kind of a ranking by its number, as far as arguments can show it."""
+    kind = ASKED_KINDS[number % len(ASKED_KINDS)]
     if not shows.scores:
-        kinds = tuple(WITHOUT_SCORES.get(kind, kind) for kind in kinds)
+        kind = WITHOUT_SCORES.get(kind, kind)
     if not shows.documents:
-        kinds = tuple(KIND_OF_LISTS.get(kind, kind) for kind in kinds)
-    return kinds
+        kind = KIND_OF_LISTS.get(kind, kind)
+    return kind
 
 
 def random_rankings(
@@ -59,12 +59,10 @@ def random_rankings(
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
-    kinds = kinds_of(shows)
     rankings = []
     for number in numbers:
         rng = np.random.default_rng((seed, number, attempt))
-        kind = kinds[number % len(kinds)]
-        rankings.append(_random_ranking(rng, k, shows, kind, number))
+        rankings.append(_random_ranking(rng, k, shows, number))
     return rankings
 
 
@@ -79,10 +77,8 @@ def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: 
     return Queries(random_rankings(numbers, k, shows, seed))
 
 
-def _random_ranking(
-    rng: "np.random.Generator", k: int | None, shows: Shows, kind: str, number: int
-) -> Query:
-    """Return a ranking with documents of random ids."""
+def _random_ranking(rng: "np.random.Generator", k: int | None, shows: Shows, number: int) -> Query:
+    kind = kind_of_ranking(shows, number)
     # how often the kind was asked about, so that its variants take turns
     turn = number // len(ASKED_KINDS)
     cut = k or 8
@@ -106,7 +102,7 @@ def _random_ranking(
     size = len(columns[0])
     order = rng.permutation(size)
     scores, relevance, retrieved, judged = (column[order] for column in columns)
-    documents = [f"d{number}" for number in rng.permutation(3 * size)[:size] + 1]
+    documents = np.array([f"d{number}" for number in rng.permutation(3 * size)[:size] + 1])
     if not shows.several:
         # The best document is the relevant one, or any if there is none.
         only = int(relevance.argmax() if relevance.any() else rng.integers(size))
@@ -117,12 +113,13 @@ def _random_ranking(
         if shows.documents:
             # Only relevant documents are known.
             judged = judged & (relevance > 0)
-    run = {documents[row]: float(scores[row]) for row in np.flatnonzero(retrieved)}
-    order_of_judgments = np.arange(size)
+    run = dict(zip(documents[retrieved].tolist(), scores[retrieved].tolist(), strict=True))
+    rows = np.arange(size)
     if shows.documents:
-        order_of_judgments = rng.permutation(size)
-    qrels = {documents[row]: int(relevance[row]) for row in order_of_judgments if judged[row]}
-    query = Query(run, qrels, k)
+        rows = rng.permutation(size)
+    rows = rows[judged[rows]]
+    grades = relevance[rows].astype(int).tolist()
+    query = Query(run, dict(zip(documents[rows].tolist(), grades, strict=True)), k)
     if not shows.scores:
         query = query._replace(run=in_order(ranked(query)))
     return query

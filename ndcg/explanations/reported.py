@@ -135,16 +135,16 @@ class Reported(NamedTuple):
                     "got",
                 )
             numbers = list(map(_value_of_query, values))
-        half_unit = np.array([number.half_unit for number in numbers])
-        loss = np.array([number.loss for number in numbers])
+        # In this order, every column is contiguous.
+        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
             loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
             half_unit = half_unit.min(keepdims=True)
-            if not any(number.is_rounded for number in numbers):
+            if not is_rounded.any():
                 half_unit = np.zeros(1)
         return Evidence(
-            scores=np.array([number.value for number in numbers]),
+            scores=scores,
             tolerance=half_unit + loss,
             exact=half_unit + REORDERED,
             cutoffs=list(chain.from_iterable(self.given)),
@@ -155,8 +155,7 @@ class Reported(NamedTuple):
 def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[Any]:
     """Return the values in the order of the queries; None for queries that programs omit."""
     names = rankings.names()
-    are_numbered = bool(names) and not isinstance(names[0], str)
-    if are_numbered and all(isinstance(name, str) for name in values):
+    if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
@@ -171,7 +170,7 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     unknown = values.keys() - set(names)
     if unknown:
         raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
-    return [values.get(name) for name in names]
+    return list(map(values.get, names))
 
 
 def enumerated(words: Sequence[str]) -> str:
@@ -382,12 +381,10 @@ class _Results:
             self.query_rows.setdefault(cutoff, []).append(row)
 
     def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given.
-
-        There are none beside values of queries.
-        """
+        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = {cutoff: rows for cutoff, rows in self.mean_rows.items() if cutoff}
+        means = dict(self.mean_rows)
+        means.pop((), None)
         if not means or any(self.query_rows):
             return {}
         cutoffs: Iterable[_Cutoff] = means
@@ -395,13 +392,14 @@ class _Results:
             cutoffs = [(k,)]
         scores: dict[_Cutoff, Any] = {}
         for cutoff in cutoffs:
-            first, *others = [row.value for row in self._rows_at(cutoff, means)]
+            rows = self._rows_at(cutoff, means)
+            first = rows[0].value
             scores[cutoff] = first
-            for value in others:
-                if _decimal(value) != _decimal(first):
+            for row in rows:
+                if _decimal(row.value) != _decimal(first):
                     raise InputError(
                         f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
-                        f"{shown(value)}; give one of them",
+                        f"{shown(row.value)}; give one of them",
                         self.name,
                     )
         return scores
@@ -488,7 +486,7 @@ def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     for index, (number, text, cells) in enumerate(lines):
         *words, value = cells
         has_value = _is_value(value)
-        is_of_all = any(name in words for name in ALL_QUERIES)
+        is_of_all = not set(ALL_QUERIES).isdisjoint(words)
         if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
             # In a Series of pandas, the column of ids has no name, and that of values may be 0.
             header = cells

@@ -18,7 +18,7 @@ from ..inputs.rankings import Rankings
 from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.messages import Message, marked
-from ..measure.options import Options, result_name
+from ..measure.options import Options
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
@@ -103,25 +103,20 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match all evidence to all digits, else to the digits of 32 bits.
-
-    Also return the scores of all of them.
-    """
+    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
     tried = Tried()
     evidence = searched.evidence
     exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
-    measures = [result_name("nDCG", cutoff) for cutoff in searched.cutoffs]
     exactly: list[PossibleCause] = []
     nearly: list[PossibleCause] = []
     for name in CONVENTIONS:
         try:
-            options = searched.options(convention=name, measures=measures)
+            options = searched.options(convention=name, k=list(searched.cutoffs))
             rankings = searched.read(options)
             with user_terms(rankings):
-                measured = measure_rankings(rankings, options)["nDCG"]
+                values = measure_rankings(rankings, options)["nDCG"]
         except ValueError:  # the explanation says why it has no score
             continue
-        values = measured[[row for _, _, row in options.results]]
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
         cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
@@ -158,8 +153,10 @@ def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str,
 
 
 def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
-    lengths = [int(np.diff(reading.rankings.offsets).max()) for reading in readings]
-    longest = max(lengths, default=0)
+    if not readings:
+        return
+    # The others have these documents, or only the judged ones among them.
+    longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
     choices = []
     for reading in readings:
@@ -202,7 +199,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and len({ties for *_, ties in read_in}) == 1
+        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
         if dtypes_are_alike:
             del read_in[1:]
         for chosen, rankings, ties in read_in:
@@ -274,8 +271,7 @@ def _sums_at(
     """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
     if not cutoffs:
         return {}
-    names = [result_name(measure, cutoff) for cutoff in cutoffs]
-    options = searched.options(measures=names, **chosen)
+    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
     rankings = searched.read(options)
     try:
         sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
@@ -415,11 +411,7 @@ def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
 
 
 def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ.
-
-    The caller's cutoff comes first, then the cutoffs next to it, the usual ones, and for short
-    rankings all others.
-    """
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
 
     def has_ideal(cutoff: int | None) -> bool:
         try:

@@ -69,10 +69,7 @@ class SlipSearch:
     def _values(
         self, slip: Slip, discount: Mapping[str, Any]
     ) -> Iterator[tuple[Combination, Floats]]:
-        """Yield the values of queries with a slip at every cutoff, by the options beside it.
-
-        These are the conventions, and other numbers for empty queries.
-        """
+        """Yield the values of queries with a slip, by convention and value of empty ones."""
         for convention in TRIED_ON:
             options = {"convention": convention, **self.searched.given, **discount}
             try:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.documents import ById, has_ids
+from ..inputs.documents import ById
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.options import Options
@@ -152,8 +152,10 @@ class Queries:
     def tied(self, changes: tuple[Change, ...]) -> Mask:
         """Return which queries have documents with equal scores after changes."""
         if changes not in self._tied:
-            runs = [query.run.values() for query in self.changed(changes)]
-            self._tied[changes] = np.array([len(set(run)) < len(run) for run in runs], bool)
+            tied = [
+                len(set(query.run.values())) < len(query.run) for query in self.changed(changes)
+            ]
+            self._tied[changes] = np.array(tied, bool)
         return self._tied[changes]
 
     def scores(
@@ -197,10 +199,12 @@ class Queries:
         if key not in self._read:
             queries = self.changed(changes)
             run = {}
+            qrels = {}
             for row in rows:
-                if queries[row].run or not queries[row].missing:
-                    run[row] = queries[row].run
-            qrels = {row: queries[row].qrels for row in rows}
+                query = queries[row]
+                qrels[row] = query.qrels
+                if query.run or not query.missing:
+                    run[row] = query.run
             with warnings.catch_warnings():
                 # A slip may use ranks as scores, which reading warns of.
                 warnings.simplefilter("ignore", UserWarning)
@@ -230,16 +234,11 @@ def queries_by_ids(inputs: Inputs, names: Sequence[Any], k: int | None) -> Itera
         yield Query(run.get(name, {}), qrels.get(name, {}), k, name not in run, name)
 
 
-def have_ids(inputs: Inputs) -> bool:
-    """Return whether the documents of both sides have ids, and none is excluded."""
-    return has_ids(inputs.predictions) and has_ids(inputs.references) and inputs.exclude is None
-
-
 def _documents_by_query(side: Any) -> dict[Any, dict[Any, float]]:
     """Return the documents of every query that have a value; the others were not retrieved."""
     by_query: dict[Any, dict[Any, Any]]
     if isinstance(side, ById):
-        by_query = {query: dict(documents) for query, documents in side.queries.items()}
+        by_query = dict(side.queries)
     else:
         names = side.query_ids.to_pylist()
         by_query = {name: {} for name in names}

@@ -497,6 +497,9 @@ SLIPS = (
 )
 
 
+_BY_NAME = {slip.name: slip for slip in SLIPS}
+
+
 def slip_named(name: str) -> Slip:
     """Return a slip of the table."""
-    return next(slip for slip in SLIPS if slip.name == name)
+    return _BY_NAME[name]

@@ -68,7 +68,7 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
         _refuse_other_columns("predictions", run, qrels.shape[1])
         return _by_column(qrels)
     if _are_lists_without_ids(qrels):
-        raise _lists_beside_ids(run)
+        raise _lists_beside_ids(run, qrels)
     return qrels
 
 
@@ -180,7 +180,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     return InputError(f"hold scores, and the references ids of documents; {ids}", "predictions")
 
 
-def _lists_beside_ids(run: ById | Columns) -> InputError:
+def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if isinstance(run, ById):
         for document in run.ids():
             if isinstance(document, str) and "." in document and number_of_text(document):
@@ -191,6 +191,10 @@ def _lists_beside_ids(run: ById | Columns) -> InputError:
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
+    for row in _lists(qrels):
+        if len(set(row)) < len(row):  # no list of ids
+            hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+            return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
 
 

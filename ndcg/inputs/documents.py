@@ -184,6 +184,8 @@ def _instead(value: Any, names: Names) -> str:
         return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return "if these are scores or relevances, give {document: number} in each query"
+    if isinstance(value, (list, tuple)):
+        return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
 
 

@@ -235,6 +235,8 @@ class Field(NamedTuple):
 class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
 
+    are_columns = False  # of a table, which may hold no row
+
     @cached_property
     def names(self) -> dict[Any, str]:
         """The last names on their paths, in the spelling in which names are compared."""
@@ -258,6 +260,7 @@ class Fields(dict[Any, Field]):
 def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
     """Return the columns of a table, of which examples are given, without the row numbers."""
     fields = Fields()
+    fields.are_columns = True
     for name, cell in examples.items():
         if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
             fields[name] = Field((name,), cell)
@@ -427,8 +430,9 @@ def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> l
             empty.append(path)
         else:
             present.append(path)
-    # A field that is always null is hardly meant, unless there is no other.
-    return present or empty
+    if present or not fields.are_columns:
+        return present  # a field of objects that is always null tells nothing
+    return empty
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -542,8 +546,8 @@ class UnknownFieldError(InputError):
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
-        examples = {path: field.example for path, field in fields.items()}
-        self.fields = f"{there} {listed_fields(examples)}"
+        self.examples = {path: field.example for path, field in fields.items()}
+        self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
         self.add(*ways)
 
@@ -668,14 +672,19 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     if "score" in lacking and names.name("score") is None:
         relevances = fields_called(PLAIN_RELEVANCES, fields)
         if relevances and len(fields) == 3:
-            ways.append(f"{shown(relevances[0])} is a relevance; are both sides swapped?")
+            relevance = f"{shown(relevances[0])} is the name of a relevance"
+            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
         lowest = fields_called(LOWEST_FIRST, fields)
+        others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
             if fields.names[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
+        elif others and not names.is_order_given:
+            call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
+            ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
         texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
         decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))

@@ -27,6 +27,7 @@ from .columns import (
     unless_all,
 )
 from .ids import PROBE, as_list, float_hint
+from .no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
@@ -186,6 +187,43 @@ class Rankings(NamedTuple):
             return ""
         problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         return f"{problem}; leave them out, or give them the score None"
+
+    def counted_scores(self) -> str:
+        """Return what a warning says about scores of queries that count from 0 or 1, in any order.
+
+        Every number stands once, as in ranks and in positions by `argsort`. Empty for other scores,
+        for few documents, and for documents in the order of their scores: if these fall, nothing
+        is wrong, and of scores that rise in rows with ids of queries another warning tells.
+        """
+        if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
+            return ""
+        if not self._piece(0, 1)._counts() or not self._counts():
+            return ""
+        retrieved = self._of_sides()[0]
+        lengths = self._sums(retrieved)
+        # Two labels are 0 and 1 too.
+        if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+            return ""
+        query, score_in_order = self._in_order(retrieved)
+        score = self.score[retrieved]
+        is_same_query = query[1:] == query[:-1]
+        if (score[1:] < score[:-1])[is_same_query].all():
+            return ""
+        if self.place is not None and np.array_equal(score, score_in_order):
+            return ""
+        first = int(self.score[retrieved].min())
+        problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
+        ascending = mark("score_order", "ascending")
+        hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
+        return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
+
+    def _counts(self) -> bool:
+        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        query, score = self._in_order(self._of_sides()[0])
+        if len(score) == 0 or score[0] not in (0, 1):
+            return False
+        first_of_query = np.searchsorted(query, query)
+        return bool((score - score[0] == np.arange(len(score)) - first_of_query).all())
 
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.

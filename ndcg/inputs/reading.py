@@ -52,6 +52,7 @@ from .no_rankings import (
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
+    ARROW,
     ROWS_LOOKED_AT,
     are_lists,
     in_python,
@@ -398,12 +399,16 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
+    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
+    run = inputs.predictions
+    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
+        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -419,7 +424,6 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    run = inputs.predictions
     if has_ids(run) and not rankings.unmatched:
         if str(run.first_id).isdigit():
             doubts.append(rankings.counted_ids())
@@ -440,8 +444,7 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Columns of Arrow are mostly batches, whose queries were looked at when they were added.
-    how_lists["are_known"] = query_ids is not None or isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -469,6 +472,11 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
 
 
+def _may_be_batches(predictions: Any) -> bool:
+    """Return whether these may be batches, whose queries were looked at when they were added."""
+    return isinstance(predictions, pa.ChunkedArray)
+
+
 def _refuse_missing(predictions: Any, references: Any) -> None:
     problem = "are missing; give predictions and references together"
     if predictions is None:
@@ -485,7 +493,7 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         if has_ids(side):
             kinds.append("by ids")
             continue
-        kind = "list" if isinstance(side, list) else type(side).__name__
+        kind = "column" if isinstance(side, ARROW) else type(side).__name__
         kinds.append(f"by position ({kind})")
     problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
     hint = "give both in the same way"

@@ -87,7 +87,11 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         raise InputError(f"is a Spark DataFrame; {hint}", argument)
     frame = table_of(argument, side, names)
     if frame is not None:
-        table = read_table(argument, frame, names)
+        try:
+            table = read_table(argument, frame, names)
+        except UnknownFieldError as error:
+            error.add(*_ways_of_table(argument, side, error))
+            raise
         if not isinstance(table, list):
             return table
         return objects_by_id(argument, table, names)  # rows that are queries with lists
@@ -100,6 +104,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
+    """Return what else to do about a table: its index may name a role, its columns documents."""
+    ways = []
+    names_of_index = getattr(getattr(table, "index", None), "names", [])
+    named = [name for name in names_of_index if name is not None]
+    if named:
+        listed_names = ", ".join(map(shown, named))
+        ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
+    are_numbers = all(isinstance(example, Real) for example in error.examples.values())
+    if not error.chosen and are_numbers and len(error.examples) > 2:
+        ways.append(
+            'if columns are documents, give rows by query, as pandas\' to_dict("index") does'
+        )
+    return ways
 
 
 def objects_by_id(

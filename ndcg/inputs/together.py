@@ -115,7 +115,8 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
     for document in _texts_with_brackets(side):
         if _is_written_list(document):
             problem = f"the id {shown(document)} is a list written as text"
-            raise InputError(f"{problem}; give lists, as ast.literal_eval reads them", argument)
+            hint = "give lists, as json.loads or ast.literal_eval reads them"
+            raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
 

@@ -387,7 +387,7 @@ def _kept(
     """
     if None in options.cutoffs:
         return None, None
-    depth = max(k or 0 for k in options.cutoffs)
+    depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
     if options.ignore_index is not None:

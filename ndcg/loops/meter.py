@@ -212,8 +212,11 @@ def exact_parts(numbers: Iterable[float]) -> list[float]:
 
 
 def _exact_sums(values: Values) -> Sums:
-    numbers = {name: by_query[~np.isnan(by_query)].tolist() for name, by_query in values.items()}
-    return _added({name: (len(listed), listed) for name, listed in numbers.items()})
+    sums: Sums = {}
+    for name, by_query in values.items():
+        numbers = by_query[~np.isnan(by_query)].tolist()
+        sums[name] = len(numbers), numbers
+    return _added(sums)
 
 
 def _added(*several: Sums) -> Sums:
@@ -284,10 +287,12 @@ def _of_one_shape(**sides: Any) -> list[Array]:
 
 def _types(rows: MeterRows) -> list[Any]:
     """Return the types of columns; for a column of objects, the types of the objects."""
-    types: list[Any] = [column.dtype.kind for column in rows]
-    for index, column in enumerate(rows):
+    types: list[Any] = []
+    for column in rows:
         if column.dtype == object:
-            types[index] = set(map(type, column.tolist()))
+            types.append(set(map(type, column.tolist())))
+        else:
+            types.append(column.dtype.kind)
     return types
 
 

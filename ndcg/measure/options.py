@@ -228,6 +228,11 @@ class Options:
         ties = "last" if self.ties == "docid" else self.ties
         return {"measures": self.measures, "cutoffs": self.cutoffs, "ties": ties, **chosen}
 
+    @Derived
+    def gains(self) -> dict[str, Any]:
+        """The keyword arguments of the kernel that the gain of a document depends on."""
+        return {name: self.scoring[name] for name in ("gain", "negative_relevance")}
+
     @property
     def names(self) -> list[str]:
         """The names of all results."""

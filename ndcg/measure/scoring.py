@@ -295,7 +295,7 @@ def hint_of_negative(negative: Array) -> str:
     """Return how to score negative relevances: as padding, if they may be it, or with some gain."""
     labels = np.unique(negative)
     if len(labels) == 1 and labels[0] in PADDING_LABELS:
-        padding = mark("ignore_index", int(negative[0]), after=" removes padding; ")
+        padding = mark("ignore_index", int(negative[0]), after=" removes it if it is padding; ")
         return f"{padding}{_COUNT_NEGATIVE}"
     return f"{_COUNT_NEGATIVE}{mark('ignore_index', before='; ', after=' removes padding')}"
 

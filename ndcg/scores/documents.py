@@ -16,7 +16,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Array, Floats, Mask
 from .frames import from_frame
-from .queries import OF_GAINS, counted_parts, user_terms
+from .queries import counted_parts, user_terms
 
 
 def documents(
@@ -71,12 +71,11 @@ def documents(
     wanted = None if queries is None else dict.fromkeys(queries)
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
     inputs = from_frame(data, inputs)
-    gains = {name: parsed.scoring[name] for name in OF_GAINS}
     tables: dict[Any, pa.Table] = {}
     with closing(counted_parts(inputs, parsed)) as parts:
         for part, before in parts:
             with user_terms(part, before):
-                check_queries(**part.arrays(), **gains)
+                check_queries(**part.arrays(), **parsed.gains)
             names: Iterable[Any] = range(before, before + part.queries)
             if part.query_ids is not None:
                 names = part.names()
@@ -122,9 +121,9 @@ def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> p
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     # The gain of a document is the CG of a query with this document alone.
     count = len(score)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
+    scores, offsets = np.zeros(count), np.arange(count + 1)
     measured = measure_queries(
-        relevance, np.zeros(count), np.arange(count + 1), judged=judged, measures=("CG",), **gains
+        relevance, scores, offsets, judged=judged, measures=("CG",), **options.gains
     )
     (gain,) = measured["CG"]
     order = _ranked(score, gain, np.flatnonzero(retrieved), options.scoring["ties"])

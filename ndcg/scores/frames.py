@@ -85,7 +85,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     frame = frame_of("data", listed(data))
     if frame is None:
         return
-    names = spelled(frame.names, DOCUMENT[0])
+    names = spelled(frame.names, (*DOCUMENT[0], *DOCUMENT[1]))
     # A query of a database would be run once more.
     if len(names) != 1 or is_database_query(data):
         return
@@ -107,9 +107,7 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
     document, query = rows.words(row)
     rows_of_both = f"in row {first[before]} and in row {first[row]}"
     problem = f"document {document} of query {query} is {rows_of_both}"
-    named = mark("document_ids", names[0])
-    hint = f"give the rows of one system, or name the documents, {named}"
-    raise InputError(problem, "data", hint=hint)
+    raise InputError(problem, "data", hint="give the rows of one system")
 
 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:

@@ -36,8 +36,6 @@ Values = dict[str, Floats]
 # missing.
 Notify = Callable[[str], None]
 
-# The arguments of the kernel that the gain of a document depends on.
-OF_GAINS = ("gain", "negative_relevance")
 NOTHING_TO_SCORE = "predictions and references hold no queries; there is nothing to score"
 
 
@@ -239,9 +237,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
-    gains = {name: options.scoring[name] for name in OF_GAINS}
     with user_terms(rankings):
-        check_queries(**rankings.arrays(), **gains)
+        check_queries(**rankings.arrays(), **options.gains)
 
 
 @contextmanager

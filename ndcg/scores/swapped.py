@@ -5,18 +5,29 @@ import numpy as np
 from ..measure.messages import mark, warn
 from ..measure.ties import Array
 
+MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
     "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
 )
+GRADES_FIRST = (
+    "hold few whole numbers, and the references many fractions; the scores of a model are "
+    "predictions"
+)
 
 
 def warn_if_swapped(score: Array, relevance: Array) -> None:
-    """Warn if scores are labels, 0 and 1, and relevances fractions, as scores are."""
-    is_label = (score == 0) | (score == 1)
-    if not is_label.all() or len(np.unique(score)) < 2:
+    """Warn if scores are labels or grades, and relevances fractions, as scores are."""
+    if (score != np.trunc(score)).any():
         return
-    is_share = (relevance >= 0) & (relevance <= 1)
+    grades = np.unique(score)
     # With fewer fractions they may well be judgments.
-    if is_share.all() and np.mean(relevance % 1 > 0) > 0.5:
-        warn(f"{mark('predictions')}: {LABELS_FIRST}")
+    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+        return
+    if np.isin(grades, (0, 1)).all():
+        if ((relevance >= 0) & (relevance <= 1)).all():
+            warn(f"{mark('predictions')}: {LABELS_FIRST}")
+        return
+    # Scores seldom repeat, and judgments often do.
+    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        warn(f"{mark('predictions')}: {GRADES_FIRST}")

@@ -7,6 +7,7 @@ import html
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ..measure.messages import visible
@@ -192,10 +193,10 @@ def tsv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     >>> tsv_of([{"query": "a\tb", "score": 0.5}, {"query": "c", "score": math.nan}]).split("\n")
     ['query\tscore', 'a\\tb\t0.5', 'c\t']
     """
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys(chain.from_iterable(rows))
     lines = ["\t".join(map(_tsv_cell, names))]
     for row in rows:
-        lines.append("\t".join(_tsv_cell(row.get(name)) for name in names))
+        lines.append("\t".join(map(_tsv_cell, map(row.get, names))))
     return "\n".join(lines)
 
 

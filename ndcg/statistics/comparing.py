@@ -187,17 +187,14 @@ def comparison_of(
 
 
 def _argument(system: str) -> str:
-    """Return a system's predictions as messages name them."""
     return mark("systems", system, said=f"systems[{shown(system)}]")
 
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some.
-
-    The options of the systems, whose predictions are `runs`, differ only in the order of scores.
-    """
+    """Return the columns of queries for every system, and a warning of some."""
+    # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
     refuse_negative(inputs.references, inputs.exclude, shared)

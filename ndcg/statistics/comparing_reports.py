@@ -190,7 +190,7 @@ def same_queries(tables: Tables) -> Tables:
                 f"{some_of(lacking, 'query')} only in {first}, "
                 f"{some_of(extra, 'query')} only in {name}"
             )
-        in_order[name] = table.take([rows[query] for query in ids])
+        in_order[name] = table.take(list(map(rows.get, ids)))
         if "weight" not in table.column_names:
             continue
         differs = in_order[name]["weight"].to_numpy() != table_of_first["weight"].to_numpy()
@@ -204,12 +204,10 @@ def same_queries(tables: Tables) -> Tables:
 
 
 def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
-    """Return the slices of the queries, from the reports that have any."""
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
-    """Yield notes on what differs between reports of the same queries."""
     first, *others = tables
     for name in others:
         table = tables[name]

@@ -94,14 +94,12 @@ class Comparison(Evaluation):
         return list(next(iter(self.scores.values())))
 
     def _require_pairs(self, what: str) -> None:
-        """Raise an error if the systems have different queries."""
         if not self.testing.paired:
             raise ValueError(
                 f"{what}: the systems have different queries, which cannot be compared one by one"
             )
 
     def _rows_of(self, system: str) -> pa.Table:
-        """Return the rows of a system in the table of queries."""
         return self.queries.filter(pc.equal(self.queries["system"], system))
 
     def differences(
@@ -363,12 +361,11 @@ class Comparison(Evaluation):
     def _draw_means(self, axes: Sequence[Any], names: Sequence[str]) -> None:
         """Draw the means of every result, systems sorted by the first, and then the slices."""
         first = names[0]
-        systems = sorted(self.scores, key=lambda system: -self.scores[system][first].value)
-        scores = {system: self.scores[system] for system in systems}
+        scores = dict(sorted(self.scores.items(), key=lambda item: -item[1][first].value))
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        slices = slices_in(self._rows_of(systems[0]))
+        slices = slices_in(self._rows_of(next(iter(scores))))
         if slices is not None and len(axes) > len(names):
             reference = self._reference(first)
             plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
@@ -451,7 +448,7 @@ def query_rows(
 ) -> list[tuple[Any, float, float, float]]:
     """Return the queries on which a pair differs most: their ids, both values, the difference."""
     table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return list(zip(*table.to_pydict().values(), strict=True))
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:

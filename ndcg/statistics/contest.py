@@ -90,7 +90,14 @@ class Contest(NamedTuple):
         scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts]
+            samples = []
+            values = []
+            weights = []
+            for columns in parts:
+                sample = self._sample(name, columns)
+                samples.append(sample)
+                values.append(sample.values * sample.scale)
+                weights.append(sample.weight / sample.weight.sum())
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
@@ -98,8 +105,8 @@ class Contest(NamedTuple):
                 slice_scores = [part.scores[system][name] for part in compared]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
-                np.concatenate([sample.values * sample.scale for sample in samples], axis=1),
-                np.concatenate([sample.weight / sample.weight.sum() for sample in samples]),
+                np.concatenate(values, axis=1),
+                np.concatenate(weights),
                 samples[0].pairs.T.tolist(),
             )
             tested = self._tested(name, scores, together)
@@ -149,8 +156,10 @@ class Contest(NamedTuple):
             margin=testing.margin,
             seed=self.resampling.seed,
         )
-        for row, (system, other) in enumerate(opponents(scores, self.baseline)):
-            by_query = sample.by_query[row]
+        systems = opponents(scores, self.baseline)
+        columns = map(np.ndarray.tolist, tests)
+        rows = zip(systems, sample.pairs.T, sample.by_query, *columns, strict=True)
+        for (system, other), pair, by_query, p, p_t, exact, permutations in rows:
             wins = int(np.count_nonzero(by_query > 0))
             losses = int(np.count_nonzero(by_query < 0))
             yield {
@@ -160,14 +169,14 @@ class Contest(NamedTuple):
                 "difference": float(
                     differences(scores[system][name].value, scores[other][name].value)
                 ),
-                "least": sample.values[sample.pairs[:, row]].min(),
-                "p": float(tests.randomization[row]),
-                "p_t": float(tests.t_test[row]),
+                "least": sample.values[pair].min(),
+                "p": p,
+                "p_t": p_t,
                 "wins": wins,
                 "ties": len(by_query) - wins - losses,
                 "losses": losses,
-                "exact": bool(tests.exact[row]),
-                "permutations": int(tests.permutations[row]),
+                "exact": exact,
+                "permutations": permutations,
             }
 
     def _independent(
@@ -181,16 +190,19 @@ class Contest(NamedTuple):
             values = figures[name][0]
             samples[system] = values[~np.isnan(values)]
         for systems in opponents(columns, self.baseline):
+            both = []
+            ends = []
             for system in systems:
                 if len(samples[system]) < 2:
                     raise ValueError(
                         f"{system}: a comparison needs at least two queries that have a value; "
                         "got 1"
                     )
-            both = [samples[system] for system in systems]
+                both.append(samples[system])
+                ends.append((scores[system][name].low, scores[system][name].high))
             interval, p, detectable = welch(
                 both,
-                [(scores[system][name].low, scores[system][name].high) for system in systems],
+                ends,
                 confidence=confidence,
                 alternative=self.testing.alternative,
                 margin=self.testing.margin,
@@ -202,14 +214,9 @@ class Contest(NamedTuple):
                 system=systems[0],
                 other=systems[1],
                 difference=interval.value,
-                least=min(sample.min() for sample in both),
+                least=np.concatenate(both).min(),
                 p=p,
                 p_t=p,
-                wins=None,
-                ties=None,
-                losses=None,
-                exact=False,
-                permutations=0,
             )
 
     def _pair(self, interval: Interval, strength: Power, *, least: float, **figures: Any) -> Pair:
@@ -260,10 +267,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the comparison of every slice in which systems have two values of every measure.
-
-    With them comes the mean of slices, if all of them are compared.
-    """
+    """Return the slices in which systems have two values, and their mean if these are all."""
     names = contest.options.names
     compared: dict[Value, ComparedSlice] = {}
     parts: dict[Value, BySystem] = {}

@@ -35,9 +35,10 @@ def combine(
     """
     rows = zip(*(estimates(sample, greatest) for sample in samples), strict=True)
     # Relative to the largest, so that no sum overflows.
-    unit = max(sample.scale for sample in samples)
-    scales = [sample.scale / unit for sample in samples]
-    return [_combined(row, scales, unit, (1 + confidence) / 2) for row in rows]
+    scales = np.array([sample.scale for sample in samples])
+    unit = float(scales.max())
+    relative = (scales / unit).tolist()
+    return [_combined(row, relative, unit, (1 + confidence) / 2) for row in rows]
 
 
 def _combined(
@@ -91,8 +92,8 @@ def welch(
     the means' intervals (Newcombe, Statistics in Medicine 1998). A sample has at least two values.
     """
     two_sided = alternative == "two-sided"
-    size = power_of_two(max(np.abs(sample).max() for sample in samples))
-    one, other = (sample / size for sample in samples)
+    size = power_of_two(np.abs(np.concatenate(samples)).max())
+    one, other = samples[0] / size, samples[1] / size
     mean, mean_other = float(one.mean()), float(other.mean())
     variance = float(one.var(ddof=1)) / len(one)
     variance_other = float(other.var(ddof=1)) / len(other)

@@ -286,7 +286,8 @@ def query_table(columns: PerQuery, slices: Slices | None) -> pa.Table:
 
 def row_counts(column: pa.ChunkedArray) -> dict[Any, int]:
     """Return the values of a column, and how many rows have them."""
-    return {row["values"]: row["counts"] for row in pc.value_counts(column).to_pylist()}
+    values, counts = pc.value_counts(column).flatten()
+    return dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
 
 
 def _saved_ids(ids: Array) -> pa.Array:
@@ -310,7 +311,9 @@ def query_figures(columns: PerQuery, names: Sequence[str]) -> PerQuery:
     best and a random order, times the weight; whether the value depends on the order of ties; the
     numbers of ranked and of unjudged documents; 1; and the weight.
     """
-    figures: PerQuery = {name: columns[name] for name in ("ideal", "weight") if name in columns}
+    figures: PerQuery = {"ideal": columns["ideal"]}
+    if "weight" in columns:
+        figures["weight"] = columns["weight"]
     ones = np.ones(len(columns["ideal"]))
     zeros = np.zeros(len(columns["ideal"]))
     weight = columns.get("weight", ones)

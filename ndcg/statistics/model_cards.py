@@ -62,9 +62,8 @@ def model_index(
                 continue
             arguments: dict[str, Any] = {}
             if not math.isnan(score.low):
-                arguments["confidence"] = report.resampling.confidence
-                arguments["low"] = score.low
-                arguments["high"] = score.high
+                confidence = report.resampling.confidence
+                arguments = {"confidence": confidence, "low": score.low, "high": score.high}
             arguments["queries"] = score.queries
             if score.left_out(queries):
                 arguments["left_out"] = score.left_out(queries)

@@ -247,7 +247,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
 
 
 def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
-    """Return the names of measures, if these are not all."""
     if len(names) == len(all_names):
         return ""
     return f" of {', '.join(names)}"
@@ -278,7 +277,7 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
         # A two-sided test also counts the permutation with all signs turned.
         as_extreme = testing.sides if pair.exact else 1
         least.append(min(1, as_extreme / pair.permutations))
-    return testing.holm(pairs, least)
+    return list(map(float, testing.holm(pairs, least)))
 
 
 def differing_text(least: int, most: int | None = None) -> str:
@@ -317,16 +316,16 @@ def _first_names(names: Sequence[str]) -> str:
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
     yield from _beyond_notes(pairs, testing, baseline)
-    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    too_few = near = 0
+    for pair in pairs:
+        too_few += pair.has_too_few_queries
+        # The error of p, times p_holm / p, is that of p_holm.
+        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
-    near = 0
-    for pair in pairs:
-        # The error of p, times p_holm / p, is that of p_holm.
-        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
     if near:
         yield (
             f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "

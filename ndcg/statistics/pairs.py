@@ -63,12 +63,12 @@ class Testing(NamedTuple):
             families.setdefault(pair.measure, []).append(index)
         return list(families.values())
 
-    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float]) -> list[float]:
+    def holm(self, pairs: Sequence["Pair"], p_values: Sequence[float] | Floats) -> Floats:
         """Return the p-values of pairs, with Holm's correction in their families."""
         corrected = np.array(p_values, float)
         for family in self.families(pairs):
             corrected[family] = holm(corrected[family])
-        return list(map(float, corrected))
+        return corrected
 
     def corrected(self, pairs: Sequence["Pair"], confidence: float) -> list["Pair"]:
         """Return pairs with their corrected p-values, and the intervals that agree with `p_holm`.
@@ -76,17 +76,20 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        p_holm = self.holm(pairs, [pair.p for pair in pairs])
-        p_t_holm = self.holm(pairs, [pair.p_t for pair in pairs])
-        low, high = self._intervals(pairs, np.array(p_holm) < SIGNIFICANT, confidence)
-        rows = zip(pairs, p_holm, p_t_holm, low.tolist(), high.tolist(), strict=True)
+        # The fields from `difference` to `p_t`.
+        figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
+        *_, p, _, p_t = figures
+        p_holm = self.holm(pairs, p)
+        p_t_holm = self.holm(pairs, p_t)
+        ends = self._intervals(pairs, figures[:8], p_holm < SIGNIFICANT, confidence)
+        rows = np.column_stack([p_holm, p_t_holm, *ends]).tolist()
         return [
-            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low_end, high_holm=high_end)
-            for pair, p, p_t, low_end, high_end in rows
+            pair._replace(p_holm=p, p_t_holm=p_t, low_holm=low, high_holm=high)
+            for pair, (p, p_t, low, high) in zip(pairs, rows, strict=True)
         ]
 
     def _intervals(
-        self, pairs: Sequence["Pair"], significant: Mask, confidence: float
+        self, pairs: Sequence["Pair"], figures: Floats, significant: Mask, confidence: float
     ) -> tuple[Floats, Floats]:
         """Return the ends of Student's t intervals at the level at which Holm compares p.
 
@@ -95,9 +98,7 @@ class Testing(NamedTuple):
         the t-test and the randomization test disagree about the tested difference, the nearest end
         of the interval is moved to it.
         """
-        # The fields from `difference` to `p`.
-        figures = np.array([pair[3:11] for pair in pairs]).reshape(-1, 8)
-        difference, low, high, least, most, error, freedom, p = figures.T
+        difference, low, high, least, most, error, freedom, p = figures
         tests = np.ones(len(pairs))
         for family in self.families(pairs):
             smaller = np.searchsorted(np.sort(p[family]), p[family])
@@ -215,13 +216,13 @@ class Pair(NamedTuple):
     p_holm: float
     p_t: float
     p_t_holm: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    exact: bool
-    permutations: int
-    min_detectable: float | None
-    queries_needed: int | None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    exact: bool = False
+    permutations: int = 0
+    min_detectable: float | None = None
+    queries_needed: int | None = None
 
     @property
     def p_error(self) -> float:

@@ -255,7 +255,7 @@ class Report(Evaluation):
         Raises:
             ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
-        measures = list(dict.fromkeys(measure_of(name) for name in self.scores))
+        measures = list(dict.fromkeys(map(measure_of, self.scores)))
         if measure not in (None, *measures, *self.scores):
             raise ValueError(
                 f"{shown(measure)} is not in this report, which has "
@@ -263,7 +263,7 @@ class Report(Evaluation):
             )
         if measure is None:
             measure = measures[0]
-        names = [name for name in self.scores if measure_of(name) == measure_of(measure)]
+        names = _names_like(measure, self.scores)
         panels = [self._plot_means, self._plot_queries]
         if self.slices:
             panels.append(self._plot_slices)
@@ -275,14 +275,16 @@ class Report(Evaluation):
         return figure
 
     def _plot_means(self, axes: Any, names: Sequence[str]) -> None:
+        counts = []
         for index, name in enumerate(names):
-            draw_mark(axes, _mark_of_mean(self.scores[name]), index, f"C{index}", upright=True)
+            score = self.scores[name]
+            counts.append(score.queries)
+            draw_mark(axes, _mark_of_mean(score), index, f"C{index}", upright=True)
         # More names would overlap.
         rotation = 30 if len(names) > 4 else 0
         axes.set_xticks(range(len(names)), names, rotation=rotation)
         axes.margins(x=0.3)
         axes.set_ylabel(f"mean, with {self.resampling.level}")
-        counts = [self.scores[name].queries for name in names]
         axes.set_title(f"Mean of {range_text(counts)} queries")
 
     def _plot_queries(self, axes: Any, names: Sequence[str]) -> None:
@@ -306,6 +308,11 @@ def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
 
 
+def _names_like(measure: str, names: Iterable[str]) -> list[str]:
+    """Return the results of the same measure, at all cutoffs."""
+    return [name for name in names if measure_of(name) == measure_of(measure)]
+
+
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
@@ -315,7 +322,7 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     report = next(iter(reports.values()))
     level = report.resampling.level
     first = next(iter(report.scores))
-    names = [name for name in report.scores if measure_of(name) == measure_of(first)]
+    names = _names_like(first, report.scores)
     rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
     for name, panel_axes in zip(names, axes, strict=False):
@@ -451,7 +458,6 @@ def report_on(
 def _scores_and_slices(
     columns: PerQuery, slices: Slices | None, names: Sequence[str], confidence: float
 ) -> dict[str, Any]:
-    """Return the scores of all queries and of every slice, and the mean of the slices."""
     figures = query_figures(columns, names)
     scores = score_system(figures, samples_of(figures, names), confidence)
     for name, score in scores.items():
@@ -468,5 +474,4 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    """Return the number of queries that are excluded from a mean."""
     return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())

@@ -43,11 +43,14 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores, all of which count the same, with its interval."""
+    # A score of arrays, with an element for every slice.
+    columns = np.array(scores).reshape(-1, len(Score._fields)).T.copy()
+    figures: Any = Score(*columns)
     value = worst = best = random_order = math.nan
     if scores:
-        value = mean(name, np.array([score.value for score in scores]))
-        orders = [(score.worst, score.best, score.random_order) for score in scores]
-        worst, best, random_order = np.mean(orders, axis=0).tolist()
+        value = mean(name, figures.value)
+        orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
+        worst, best, random_order = orders.mean(axis=0).tolist()
     return Score(
         value=value,
         # The value is summed otherwise than the ends, which may differ from it by rounding.
@@ -56,11 +59,11 @@ def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Sc
         standard_error=interval.standard_error,
         worst=worst,
         best=best,
-        tied=sum(score.tied for score in scores),
-        ranked=sum(score.ranked for score in scores),
-        unjudged=math.fsum(score.unjudged for score in scores),
+        tied=int(figures.tied.sum()),
+        ranked=int(figures.ranked.sum()),
+        unjudged=math.fsum(figures.unjudged),
         random_order=random_order,
-        queries=sum(score.queries for score in scores),
+        queries=int(figures.queries.sum()),
     )
 
 
@@ -84,7 +87,7 @@ def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice
 
 def slices_in_mean(slices: Mapping[Value, Any]) -> int:
     """Return the number of slices that count in their mean."""
-    return sum(value is not None for value in slices)
+    return len(slices.keys() - {None})
 
 
 def queries_in_slices(slices: Mapping[Value, Any]) -> int:

@@ -48,6 +48,9 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
+    "ids that are all None": run({"q": [{"id": None, "metadata": {"source": "a"}}]}),
+    "scores that are all None": run({"q": [{"id": "a", "score": None, "distance": 0.1}]}),
+    "a distance of its own name": run({"q": [{"id": "a", "vector_distance": 0.1}]}),
     "a log of its own names on both sides": refused(
         compute, "predictions", predictions=LOG, references=LOG
     ),
@@ -251,6 +254,10 @@ OF_TABLES: dict[str, Row] = {
         "row 0",
         "query 'q', document 'a'",
     ).when_scored(),
+    "the query in the index": run(
+        pd.DataFrame({"qid": ["q"], "docno": ["a"], "score": [0.5]}).set_index("qid")
+    ),
+    "documents as columns": run(pd.DataFrame([[0.5, 0.1, 0.2]], index=["q"], columns=[*"abc"])),
     "no score at all": run(
         pa.table({"query_id": ["q"], "doc_id": ["a"], "score": pa.array([None], pa.float64())})
     ),
@@ -339,6 +346,10 @@ OF_FRAMES: dict[str, Row] = {
         "predictions",
         frame=pa.table({"user": ["a"], "rank": [1], "label": [1]}),
         predictions="rank",
+    ),
+    "two systems in a column named item": data(
+        "data",
+        frame=pa.table({"user": ["a"] * 2, "item": ["x"] * 2, "score": [0.5, 9], "label": [1, 1]}),
     ),
     "counted positions as a score": data(
         "predictions",

@@ -734,6 +734,18 @@ WARNINGS: dict[str, Row] = {
         predictions={"q": {f"d{rank}": rank / 10 for rank in range(1, 11)}},
         references={"q": {"d1": 1}},
     ),
+    "sides that are swapped": warned(
+        compute,
+        "predictions",
+        predictions=[[at % 4 for at in range(15)]],
+        references=[[at / 16 + 0.01 for at in range(15)]],
+    ).when_scored(),
+    "scores that are positions": warned(
+        compute,
+        "predictions",
+        predictions=[[2, 0, 1, 4, 3]] * 4,
+        references=[[1, 0, 0, 0, 0]] * 4,
+    ),
     "ids that count from 0": warned(
         compute,
         "predictions",

@@ -387,6 +387,68 @@ def test_other_scores_get_none(run: Run) -> None:
     compute(predictions=records(run), references=qrels)
 
 
+# Scores by position that count, as ranks and positions do
+
+SCORES = np.random.default_rng(0).random((4, 5))
+LABELS = np.eye(4, 5)
+SORTED = np.argsort(-SCORES)  # 0 to 4 in each row
+COUNTED: dict[str, Callable[[Any], Any]] = {
+    "array": lambda rows: rows,
+    "floats": lambda rows: rows.astype(float),
+    "lists": lambda rows: rows.tolist(),
+    "Arrow": lambda rows: pa.array(rows.tolist()),
+    "ragged": lambda rows: [*rows.tolist(), [0]],
+    "not retrieved": lambda rows: [[*row, None] for row in rows.tolist()],
+}
+
+
+def with_labels_of(predictions: Any) -> dict[str, Any]:
+    rows = predictions.to_pylist() if isinstance(predictions, pa.Array) else predictions
+    return {"predictions": predictions, "references": [[1] + [0] * (len(row) - 1) for row in rows]}
+
+
+@pytest.mark.parametrize("source", COUNTED)
+@pytest.mark.parametrize("first", [0, 1])
+def test_scores_that_count_get_a_warning_unless_their_order_is_given(
+    source: str, first: int
+) -> None:
+    predictions = COUNTED[source](SORTED + first)
+    if source == "ragged":
+        predictions[-1] = [first]
+    inputs = with_labels_of(predictions)
+    with warning("predictions"):
+        compute(**inputs)
+    for order in ("ascending", "descending"):
+        compute(**inputs, score_order=order)
+
+
+@pytest.mark.parametrize("rows", [SORTED, np.sort(SORTED)])
+def test_scores_that_count_in_rows_of_queries_get_one_warning(rows: np.ndarray) -> None:
+    with warning("predictions"):
+        compute(
+            predictions=rows.ravel(),
+            references=LABELS.ravel(),
+            query_ids=np.repeat(["a", "b", "c", "d"], 5),
+        )
+
+
+@pytest.mark.parametrize(
+    "predictions",
+    [
+        [[0, 3, 2, 1, 4]] * 3,  # few documents
+        [[4, 3, 2, 1, 0]] * 4,  # in the order of their scores
+        [[1, 0], [0, 1]] * 10,  # two labels
+        [*[[1, 3, 2, 5, 4]] * 4, [5, 4, 3, 2, 2]],
+        [*[[1, 3, 2, 5, 4]] * 4, [4, 3, 2, 1, 0]],
+        [[2, 3, 4, 6, 5]] * 4,
+        [[0.5, 1.5, 2.5, 4.5, 3.5]] * 4,
+        [[0, 0, 0, 0, 0]] * 4,
+    ],
+)
+def test_other_scores_by_position_get_no_warning(predictions: list[list[float]]) -> None:
+    compute(**with_labels_of(predictions))
+
+
 @pytest.mark.parametrize("other", [None, (), 5])
 def test_what_is_no_pair_is_named_beside_pairs_of_an_object_and_a_score(other: Any) -> None:
     run = {"q1": [({"id": "d1"}, 0.5), other]}

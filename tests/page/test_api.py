@@ -164,8 +164,8 @@ USUAL: dict[str, dict[str, Any]] = {
 }
 OWN_NAME = r"^qrels: .* 'hits.stars' \(1\); give in Python: fields={'relevance': '...'}, with gain="
 NEGATIVE = (
-    'in Python: ignore_index=-1 removes padding; negative_relevance="clip" counts it as gain 0, as '
-    'convention="trec_eval" does, "keep" as it is$'
+    'in Python: ignore_index=-1 removes it if it is padding; negative_relevance="clip" counts it '
+    'as gain 0, as convention="trec_eval" does, "keep" as it is$'
 )
 
 
@@ -220,7 +220,7 @@ NEGATIVE = (
         (
             "score_run",
             {"qrels": "q 0 d -1"},
-            "^qrels: .*; in Python: ignore_index=-1 removes padding; ",
+            "^qrels: .*; in Python: ignore_index=-1 removes it if it is padding; ",
         ),
         ("score_run", {"qrels": "q 0 d -2"}, '^qrels: .*; negative_relevance="clip"'),
         ("score_run", {"run": "q d 1"}, "^run: line 1: 3 columns"),

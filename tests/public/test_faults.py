@@ -140,7 +140,7 @@ def assert_whole_rounds(found: list[list[float]]) -> None:
     ndcg = evaluate.load(str(ROOT / "ndcg.py"))
     for at, values in enumerate(found):
         references = [[0, at, 1]] * (at + 1) + [[1, at, 1]] * (at + 1)
-        both = {"predictions": [[1, 2, 3]] * (2 * at + 2), "references": references}
+        both = {"predictions": [[0.1, 0.2, 0.3]] * (2 * at + 2), "references": references}
         assert values == ndcg.compute(**both, use_aggregator=False)
 
 
@@ -150,7 +150,7 @@ def test_processes_that_reload_the_metric_for_each_round_may_be_ahead(processes:
         values = []
         for at in range(3):
             metric = load({0}, 2)
-            scores, relevances = [1, 2, 3], [{0}, at, 1]
+            scores, relevances = [0.1, 0.2, 0.3], [{0}, at, 1]
             metric.add_batch(
                 predictions=[scores] * (at + 1), references=[relevances] * (at + 1)
             )
@@ -178,7 +178,7 @@ def test_a_process_that_is_ahead_waits_until_its_last_round_is_read(processes: P
         for at in range(4):
             if {0} == 1 and at:
                 meet()
-            scores, relevances = [1, 2, 3], [{0}, at, 1]
+            scores, relevances = [0.1, 0.2, 0.3], [{0}, at, 1]
             metric.add_batch(
                 predictions=[scores] * (at + 1), references=[relevances] * (at + 1)
             )
@@ -357,14 +357,14 @@ def test_one_query_of_millions_of_documents_and_millions_of_one(
     fresh_metric: MetricFactory,
 ) -> None:
     rng, documents = np.random.default_rng(0), 20_000_000
-    scores = (np.arange(documents) * 7_654_321 % documents).astype(
-        float
-    )  # each once: no common divisor
+    # every number once, since they have no common divisor
+    scores = (np.arange(documents) * 7_654_321 % documents).astype(float)
     relevance = (rng.random(documents) < 1e-3).astype(np.float32)
     metric = fresh_metric()
-    metric.add_batch(predictions=scores[np.newaxis], references=relevance[np.newaxis])
+    one = {"predictions": scores[np.newaxis], "references": relevance[np.newaxis]}
+    metric.add_batch(**one, score_order="descending")
     ranks = documents - scores[relevance > 0]
-    dcg, ideal = ((1 / np.log2(found + 1)).sum() for found in (ranks, np.arange(1, len(ranks) + 1)))
+    dcg, ideal = ((1 / np.log2(rank + 1)).sum() for rank in (ranks, np.arange(1, len(ranks) + 1)))
     assert metric.compute()["nDCG"] == pytest.approx(dcg / ideal, rel=1e-12)
     scores, relevance = scores[: documents // 4], relevance[: documents // 4]
     of_one = np.arange(len(scores) + 1)  # as Arrow lists: a matrix of one column is refused

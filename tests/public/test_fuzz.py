@@ -281,9 +281,11 @@ def cases(draw: st.DrawFn) -> Case:
 EXPECTED_WARNINGS = (
     "no document was both retrieved and judged",
     "hold only 0 and 1",
+    "hold few whole numbers",
     "have one document each",
     "missing from the run",
     "the scores of each query rise in the order of its documents",
+    "the scores of each query are ",
 )
 
 

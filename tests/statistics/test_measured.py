@@ -23,8 +23,11 @@ GRADES = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
 TIED = [RNG.integers(0, 3, size).tolist() for size in LENGTHS]
 FORMATS: dict[str, tuple[Any, Any]] = {
     "grids": (SYSTEMS["bm25"], RELEVANCE),
-    "grids without ties": (np.argsort(SYSTEMS["bm25"], axis=1), RELEVANCE),
-    "lists of several lengths": ([RNG.permutation(size).tolist() for size in LENGTHS], GRADES),
+    "grids without ties": (np.argsort(SYSTEMS["bm25"], axis=1) / 10, RELEVANCE),
+    "lists of several lengths": (
+        [(RNG.permutation(size) / 10).tolist() for size in LENGTHS],
+        GRADES,
+    ),
     "lists with ties": (TIED, GRADES),
     "lists of documents that were not retrieved": (
         [[-np.inf, *row[1:-1], None][-len(row) :] for row in TIED],
@@ -206,7 +209,12 @@ def test_chance_is_the_mean_over_all_orders_of_the_documents(
             [*order, *missing]
             for order in itertools.permutations(range(len(scores) - len(missing)))
         ]
-        by_order = ndcg.compute(predictions=orders, references=[relevance] * len(orders), **how)
+        by_order = ndcg.compute(
+            predictions=orders,
+            references=[relevance] * len(orders),
+            score_order="descending",
+            **how,
+        )
         for name, value in by_order.items():
             assert report.queries[f"random order {name}"][query].as_py() == pytest.approx(value)
     for name, score in report.scores.items():

@@ -95,7 +95,7 @@ OVER_ALL = {"baseline": "0", "measures": ["nDCG", "DCG"], "corrected_over": "all
 
 def differing(queries: int, systems: int = 3, all_queries: int = 20) -> dict[str, Any]:
     """Systems that differ from each other, all in the same few queries."""
-    ranked = [np.arange(9.0)] * all_queries
+    ranked = [np.arange(9) / 10] * all_queries
     scores = {
         str(at): [
             np.roll(row, at + query % 2) if query < queries else row
@@ -315,7 +315,7 @@ def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_jud
 def ranked_as(order: np.ndarray) -> np.ndarray:
     """Scores that rank the documents of each query in an order."""
     scores = np.empty(order.shape)
-    np.put_along_axis(scores, order, np.arange(order.shape[1], 0.0, -1)[np.newaxis], axis=1)
+    np.put_along_axis(scores, order, np.arange(order.shape[1], 0, -1)[np.newaxis] / 10, axis=1)
     return scores
 
 
