@@ -107,6 +107,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         documents = []
         numbers = []
         for document, number in zip(row_ids, row, strict=True):
+            # FAISS fills up its lists of ids with -1.
             if document != -1:
                 documents.append(document)
                 numbers.append(as_number(number))

@@ -83,7 +83,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
-    if names is None:
+    if names is None:  # such as an array, or a column
         return None
     if is_database_query(value):
         return _frame_of_query(value, names)

@@ -287,6 +287,7 @@ def join_by_id(
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
     for argument, side in (("predictions", run), ("references", qrels)):
+        # Rows of tables and files were looked at where they were read.
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
     excluded = None

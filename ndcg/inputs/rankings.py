@@ -197,6 +197,7 @@ class Rankings(NamedTuple):
         """
         if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
             return ""
+        # The first query tells nearly always, without a look at the others.
         if not self._piece(0, 1)._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
@@ -218,7 +219,7 @@ class Rankings(NamedTuple):
         return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
 
     def _counts(self) -> bool:
-        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False

@@ -360,6 +360,7 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
         return _by_query(argument, enumerate(rows), names, by_position=True)  # all are empty

@@ -230,6 +230,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
     if not _has_index(values):
         return values
     ids = values.index.tolist()
+    # Without ids, pandas numbers the rows.
     if ids == list(range(len(ids))):
         return values
     if any(_has_index(side) and values.index.equals(side.index) for side in sides):
@@ -298,6 +299,7 @@ def converted(values: Any) -> Any:
 
     No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
+    # From the particular to the general: most libraries also have `__array__`.
     if is_sparse(values):
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
