@@ -9,6 +9,7 @@ from .content import BYTE_ORDER_MARK, check_encoding
 START = 1 << 12  # bytes that tell the format
 YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+FORMS_OF_FORMATS = {"parquet": "parquet", "arrow": "arrow", "json": "json", "jsonl": "json"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
     rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": (
@@ -63,13 +64,9 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     _refuse_other_files(start, path)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
-    if given in ("parquet", "arrow"):
-        return given
-    if given in ("json", "jsonl"):
-        return "json"
     if given is None and text.lstrip().startswith((b"{", b"[")):
         return "json"
-    return "lines"
+    return FORMS_OF_FORMATS.get(given or "", "lines")
 
 
 def _refuse_other_files(start: bytes, path: str) -> None:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ..inputs.fields import Names
 from ..inputs.ids import NO_ID
 from ..inputs.object_reader import ObjectReader
-from ..inputs.objects import LOOKED_AT, values_at
+from ..inputs.objects import LOOKED_AT
 from ..inputs.sides import (
     RowReader,
     are_queries,
@@ -219,13 +219,12 @@ class ValueReader:
 
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
-        records = self.records
-        if self.kind != "objects" or records is None or records.ranks is None or records.wrapper:
+        if self.kind != "objects" or self.records is None:
             return "", False
-        cells = records.rows(values)
-        if "score" not in cells:
+        cells = self.records.rows_with_ranks(values)
+        if cells is None:
             return "", False
-        return fit_of_ranks({**cells, "rank": values_at(values, records.ranks)}, self.names)
+        return fit_of_ranks(cells, self.names)
 
     # Lines
 

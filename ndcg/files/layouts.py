@@ -10,15 +10,13 @@ from typing import NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
-    Fields,
     are_names_of_fields,
     column_of_ranks,
     examples_of_names,
     fields_without_role,
-    refuse_repeated_names,
 )
 from ..inputs.no_rankings import beside_ranks
-from ..inputs.roles import chosen_columns
+from ..inputs.roles import columns_of_table
 from ..measure.messages import brief
 from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor
@@ -154,9 +152,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = []
-    if not has_commas:
-        fitting = [layout for layout in standard if layout.fits(cells)]
+    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
     trec = next(iter(fitting), standard[0])
     if request.format == "trec":
         return trec
@@ -218,11 +214,13 @@ def _named_layout(
 ) -> Layout:
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, delimiter, request)
-    refuse_repeated_names(names)
-    lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
-    first = next(cells_in(lines, delimiter, range(len(names))), [])
-    examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
-    chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
+
+    def examples() -> dict[str, str | None]:
+        lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
+        first = next(cells_in(lines, delimiter, range(len(names))), [])
+        return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
+
+    chosen = columns_of_table(names, request.names, "the header has", examples)
     at = [names.index(name) for name in chosen.values()]
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 

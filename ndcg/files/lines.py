@@ -290,7 +290,7 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if text.startswith(BYTE_ORDER_MARK):
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
-    is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
+    is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
     try:
@@ -337,11 +337,10 @@ def _read_cells(
     convert_options = pa.csv.ConvertOptions(
         column_types=types, include_columns=included, null_values=[]
     )
-    has_quotes = not layout.is_trec and b'"' in text
-    if has_quotes:
-        parse_options.quote_char = '"'
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
+        if b'"' in text:
+            parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -381,13 +380,13 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if as_qrels(rows[0], layout.kind) is None:
             return no_row(rows[0], layout.kind)
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        rows = [triple for triple in triples if triple]
+        rows = list(filter(None, triples))
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    has_quotes = not layout.is_trec and '"' in text
-    if has_quotes and text.count('"') % 2:
-        return "has a quoted cell that continues on the next line; put each row on a single line"
-    if has_quotes:
+    if not layout.is_trec and '"' in text:
+        if text.count('"') % 2:
+            problem = "has a quoted cell that continues on the next line"
+            return f"{problem}; put each row on a single line"
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)

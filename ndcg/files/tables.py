@@ -10,14 +10,13 @@ import pyarrow.compute as pc
 
 from ..inputs.columns import as_number, value_type, without_decimals
 from ..inputs.fields import (
-    Fields,
     UnknownFieldError,
     column_of_ranks,
     fields_without_role,
     refuse_repeated_names,
 )
 from ..inputs.ids import id_kind
-from ..inputs.roles import chosen_columns
+from ..inputs.roles import columns_of_table
 from ..inputs.tables import fit_of_ranks
 from ..measure.labels import Labels
 from .content import Limits
@@ -26,11 +25,14 @@ from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, 
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-TYPES_OF_NUMBERS = (
+TYPES_OF_VALUES = (
     pa.types.is_integer,
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_boolean,
+    pa.types.is_string,  # of numbers, or labels
+    pa.types.is_large_string,
+    pa.types.is_string_view,
 )
 
 
@@ -207,16 +209,15 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
     if request.names.has_no_query and nested:
         return None
     there = "the table has the columns"
-    columns = Fields.of_table(dict.fromkeys(schema.names))
+    examples = dict.fromkeys(schema.names)
     try:
-        chosen = chosen_columns(columns, request.names, there)
+        chosen = columns_of_table(
+            schema.names, request.names, there, lambda: {**examples, **source.head()}
+        )
     except UnknownFieldError:
         if nested:
             return None
-        # The error shows the first row.
-        row = source.head()
-        columns = Fields.of_table({name: row.get(name) for name in schema.names})
-        chosen = chosen_columns(columns, request.names, there)
+        raise
     if chosen["document"] in nested:
         return None
     for role, name in chosen.items():
@@ -228,14 +229,12 @@ def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
     holds = f"the column {field.name!r} holds"
-    holds_ids = role in ("query", "document")
-    if pa.types.is_null(kind):
+    if pa.types.is_null(kind):  # which a column without values is
         return
-    if holds_ids and id_kind(kind) not in FILE_IDS:
-        raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
-    if holds_ids or id_kind(kind) == "text":  # text of numbers, or labels
-        return
-    if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+    if role in ("query", "document"):
+        if id_kind(kind) not in FILE_IDS:
+            raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
+    elif not any(is_such(kind) for is_such in TYPES_OF_VALUES):
         raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
 
 

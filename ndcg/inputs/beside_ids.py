@@ -10,7 +10,7 @@
 | a score per row | references in a file of LETOR | scores of its rows |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -49,7 +49,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels) and _are_columns(run, qrels):
         # Lists of integers beside a sparse matrix are numbers of its columns, best first.
-        run = _ranked(_lists(run), names)
+        run = _ranked(run, names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
@@ -58,7 +58,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
         # Sets and mappings of integers beside scores by position.
-        run, qrels = _beside_judged_ids(_lists(run), qrels, names)
+        run, qrels = _beside_judged_ids(run, qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
 
@@ -77,13 +77,12 @@ def _are_lists_without_ids(side: Any) -> bool:
 
 
 def _lists(side: Any) -> Rows:
-    """Return the values of queries as lists, also from an array or a column."""
-    return [in_python(row) for row in in_python(side)]
+    """Return the values of queries as lists, also from an array or a column; None is empty."""
+    return [[] if row is None else in_python(row) for row in in_python(side)]
 
 
-def _are_integers(rows: Rows) -> bool:
-    values = chain.from_iterable(row for row in rows if row is not None)
-    return all(isinstance(value, (int, np.integer)) for value in values)
+def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
+    return all(isinstance(value, (int, np.integer)) for value in chain.from_iterable(rows))
 
 
 # Ids beside both sides
@@ -91,7 +90,8 @@ def _are_integers(rows: Rows) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows, lists = _lists(values), _lists(ids)
+    rows = list(map(in_python, in_python(values)))
+    lists = list(map(in_python, in_python(ids)))
     if len(rows) != len(lists):
         problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
         raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
@@ -107,6 +107,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         documents = []
         numbers = []
         for document, number in zip(row_ids, row, strict=True):
+            # FAISS fills up its lists of ids with -1.
             if document != -1:
                 documents.append(document)
                 numbers.append(as_number(number))
@@ -120,29 +121,29 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
 # Predictions beside judged ids
 
 
-def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
+def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
     """Return predictions that are lists of numbers, and references that have ids.
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    rows = _lists(run)
     if _are_integers(rows):
-        return _ranked(rows, names), qrels  # as rankers return ids without scores
+        return _ranked(run, names), qrels  # as rankers return ids without scores
     if not _has_integer_ids(qrels):
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
-        return rows, _labels_of_columns(qrels, rows)
-    columns = max((len(row) for row in rows if row is not None), default=0)
-    _refuse_other_columns("references", qrels, columns)
-    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
+        return run, _labels_of_columns(qrels, rows)
+    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
+    queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
     form = "lists of scores of the documents 0, 1, 2, ..."
     return ById(queries, by_position=True, form=form), qrels
 
 
-def _ranked(rows: Rows, names: Names) -> ById:
+def _ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
     queries = {}
-    for query, row in enumerate(rows):
-        ids = without_filling(list(row or ()))
+    for query, row in enumerate(_lists(run)):
+        ids = without_filling(row)
         try:
             queries[query] = documents_of_query(ids, None, names)
         except InputError as error:
@@ -153,7 +154,7 @@ def _ranked(rows: Rows, names: Names) -> ById:
 def _has_integer_ids(side: ById | Columns) -> bool:
     if isinstance(side, Columns):
         return bool(pa.types.is_integer(side.document.type))
-    return _are_integers(list(side.queries.values()))
+    return _are_integers(side.queries.values())
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
@@ -161,7 +162,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row or ())
+        columns = len(row)
         _refuse_other_columns("references", ById({query: judged}), columns)
         relevances = np.zeros(columns)
         for column, relevance in judged.items():
@@ -173,8 +174,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
     if isinstance(qrels, ById) and qrels.form == "lists of ids":
-        documents = chain.from_iterable(qrels.queries.values())
-        texts = [document for document in documents if isinstance(document, str)]
+        texts = [document for document in qrels.ids() if isinstance(document, str)]
         if texts:
             problem = f"hold text such as {shown(texts[0])} beside scores"
             return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
@@ -183,7 +183,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if isinstance(run, ById):
-        for document in chain.from_iterable(run.queries.values()):
+        for document in run.ids():
             if isinstance(document, str) and "." in document and number_of_text(document):
                 problem = f"hold numbers as text, such as {shown(document)}"
                 hint = "give numbers, [list(map(float, row)) for row in predictions]"
@@ -193,7 +193,7 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
     for row in _lists(qrels):
-        if row is not None and len(set(in_python(row))) < len(row):  # no list of ids
+        if len(set(row)) < len(row):  # no list of ids
             hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
             return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
@@ -207,7 +207,7 @@ def _are_columns(run: Any, sparse: Any) -> bool:
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
     rows = _lists(run)
-    return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
+    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
 
 
 def _by_column(sparse: Any) -> ById:

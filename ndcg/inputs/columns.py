@@ -34,7 +34,7 @@ class Column(NamedTuple):
     """Predictions or references, query after query."""
 
     values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    offsets: NDArray[np.int64]  # the starts of the queries, from 0, and the end of the last one
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
@@ -51,9 +51,8 @@ class Column(NamedTuple):
         return self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, but those for which a mask is False are missing."""
-        present = in_both(present, self.present)
-        return self._replace(present=None if present.all() else present)
+        """Return the same values; where a mask is False, they are missing."""
+        return self._replace(present=unless_all(in_both(present, self.present)))
 
 
 def taken(values: Any, rows: Any) -> Any:
@@ -64,6 +63,16 @@ def taken(values: Any, rows: Any) -> Any:
 def in_both(mask: Mask, other: Mask | None) -> Mask:
     """Return where both masks are True; one that is None is True everywhere."""
     return mask if other is None else mask & other
+
+
+def unless_all(mask: Mask) -> Mask | None:
+    """Return a mask; None if it is True everywhere, as nearly all are."""
+    return None if mask.all() else mask
+
+
+def mask_of(rows: int, mask: Mask | None) -> Mask:
+    """Return the mask of so many rows, also if it is None, which is True everywhere."""
+    return np.ones(rows, bool) if mask is None else mask
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -83,6 +92,7 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
     >>> place_among(offsets_of([2, 0, 3]), 3)
     (2, 1)
     """
+    # Queries without documents start where the next one does; the last of them has the row.
     query = int(np.searchsorted(offsets, row, side="right")) - 1
     return query, int(row - offsets[query])
 
@@ -145,11 +155,11 @@ def read_flat_column(
     values = _combined(values)
     if is_one_column(values):
         values = values.reshape(-1)
-    if isinstance(values, pa.Array) and id_kind(value_type(values.type)) == "text":
-        values = values.to_pylist()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        query = pa.LargeListArray.from_arrays([0, len(values)], values)
-        return _from_arrow(argument, query, ignore_index, labels, place)
+        if id_kind(value_type(values.type)) != "text":
+            query = pa.LargeListArray.from_arrays([0, len(values)], values)
+            return _from_arrow(argument, query, ignore_index, labels, place)
+        values = values.to_pylist()
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
@@ -501,10 +511,9 @@ def _plain_numbers(
         if first not in PYTHON_TYPES or None not in head:
             return None
     try:
-        types = kinds or _types_of_numbers(rows)
-        if kinds or NoneType in types:
-            types = {PYTHON_TYPES.get(kind, kind) for kind in types}
+        types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
         if types == {int}:
+            # Grades are small, and bytes are the fastest way to read them.
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
@@ -553,8 +562,7 @@ def _one_by_one(
         return InputError(f"{where}: {shown(given[row])} {problem}", argument)
 
     values = _python_values(given, labels, in_column)
-    present = np.array([value is not None for value in values], bool)
-    mask = None if present.all() else present
+    mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
     wrong = {kind for kind in kinds if not _is_number(kind)}
@@ -713,6 +721,7 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
         return -scores
     if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
         return -scores.astype(np.int64)
+    # A negative of these would be beyond 64 bits; complements have the same order.
     return ~scores
 
 

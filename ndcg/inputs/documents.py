@@ -1,6 +1,6 @@
 """The documents of queries by their ids, and the rules for the documents of one query."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Real
@@ -33,17 +33,19 @@ class ById:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
 
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(self.ids(), None)
+
+    def ids(self) -> Iterator[Any]:
+        """Return the ids of all documents."""
+        return chain.from_iterable(self.queries.values())
+
 
 def has_ids(side: Any) -> bool:
     """Return whether the documents of a side have ids."""
     return isinstance(side, (ById, Columns))
-
-
-def first_id(side: ById | Columns) -> Any:
-    """Return the first id of a document; None if there is none."""
-    if isinstance(side, ById):
-        return next(chain.from_iterable(side.queries.values()), None)
-    return side.document[0].as_py() if len(side.document) else None
 
 
 def has_no_documents(side: Any) -> bool:
@@ -69,7 +71,7 @@ def refuse_no_values(argument: str, side: Any, names: Names) -> None:
     if not isinstance(side, ById):
         return
     values = chain.from_iterable(documents.values() for documents in side.queries.values())
-    first = next(values, 0)
+    first = next(values, 0)  # a side without documents is no fault here
     if first is None and all(value is None for value in values):
         raise InputError(no_values(names), argument)
 
@@ -129,6 +131,7 @@ def documents_of_query(
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
+    # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
     if len(kinds) > 1 or not kinds <= {str, int}:
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
@@ -188,7 +191,7 @@ def _instead(value: Any, names: Names) -> str:
 
 def is_missing_id(value: Any) -> bool:
     """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if value is None or type(value).__name__ in NO_VALUES:
+    if type(value).__name__ in NO_VALUES:
         return True
     return bool(isinstance(value, Real) and value != value)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from itertools import chain, compress
+from itertools import compress
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
-from .documents import ById, DocumentValues, first_id, has_no_documents
+from .documents import ById, DocumentValues, has_no_documents
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     SURROGATE,
@@ -74,8 +74,8 @@ def without_in_mappings(
     queries, documents = as_list(queries), as_list(documents)
     _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
     rankings = qrels if has_no_documents(run) else run
-    types = set(map(type, chain.from_iterable(rankings.queries.values())))
-    _check_documents(documents, first_id(rankings), set(map(id_kind, types)))
+    types = set(map(type, rankings.ids()))
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -109,6 +109,7 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
     excluded = excluded._replace(query=query).only(query >= 0)
     count = len(excluded.query)
+    # The rows to exclude come first, so the first row like an excluded one is among them.
     return first_rows(excluded, side)[count:] < count
 
 
@@ -119,12 +120,12 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     kind = rankings.document.type
     if isinstance(documents, list):
-        _check_documents(documents, first_id(rankings), {id_kind(kind)})
+        _check_documents(documents, rankings.first_id, {id_kind(kind)})
         are_held = _are_held_by(kind, documents)
         query = query[are_held]
         documents = id_column("exclude", list(compress(documents, are_held)))
     elif family(documents.type) != family(kind):
-        _check_documents(documents, first_id(rankings), set())
+        _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 

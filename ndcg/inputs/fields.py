@@ -8,9 +8,9 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from itertools import islice
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from itertools import chain, islice
 from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
@@ -31,9 +31,10 @@ ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
 VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 
-# The standard names of each role, in groups: a name of a later group counts only if there is none
+# The standard names of a role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
 Groups = tuple[tuple[str, ...], ...]
+Keys = tuple[str, ...]
 # fmt: off
 QUERY: Groups = (
     ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
@@ -121,6 +122,12 @@ def plain_name(name: Any) -> str:
     if ":" in name:
         plain = RECBOLE.sub("", name.strip())
     return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+@cache
+def plain_names(*groups: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of groups in the spelling in which names are compared."""
+    return frozenset(map(plain_name, chain(*groups)))
 
 
 def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
@@ -211,22 +218,53 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
 # The argument `fields`
 
 
-class Fields(NamedTuple):
+class Field(NamedTuple):
+    """A field of objects, or a column of a table."""
+
+    keys: Keys  # the names that lead to it from an object; of a column its name
+    example: Any = None
+    lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
+    has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+
+class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
 
-    examples: Mapping[Any, Any]  # an example of a value by field
-    last: Mapping[Any, str]  # the last name on its path, in the spelling of names
-    are_columns: bool = False  # of a table, which may hold no row
+    are_columns = False  # of a table, which may hold no row
 
-    @classmethod
-    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
-        """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {}
-        for name, cell in examples.items():
-            if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
-                named[name] = cell
-        last = {name: plain_name(name) for name in named}
-        return cls(named, last, are_columns=True)
+    @cached_property
+    def names(self) -> dict[Any, str]:
+        """The last names on their paths, in the spelling in which names are compared."""
+        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
+
+    @cached_property
+    def leaves(self) -> "Fields":
+        """The fields that hold no fields themselves."""
+        return Fields((path, field) for path, field in self.items() if not field.has_fields)
+
+    @property
+    def outside_lists(self) -> "Fields":
+        """The fields that no list of objects holds."""
+        return Fields((path, field) for path, field in self.items() if not field.lists)
+
+    def among(self, paths: Iterable[Any]) -> "Fields":
+        """Return the fields at some paths."""
+        return Fields((path, self[path]) for path in paths)
+
+
+def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
+    """Return the columns of a table, of which examples are given, without the row numbers."""
+    fields = Fields()
+    fields.are_columns = True
+    for name, cell in examples.items():
+        if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+            fields[name] = Field((name,), cell)
+    return fields
 
 
 class Given(NamedTuple):
@@ -237,7 +275,7 @@ class Given(NamedTuple):
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each role in the run and in the references.
+    """Return `fields` as the names of every role in the run and in the references.
 
     >>> check_fields({"document": ("docno", "pid"), "relevance": None})
     {'document': ('docno', 'pid'), 'relevance': (None, None)}
@@ -330,15 +368,19 @@ class Names(NamedTuple):
         """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
+    def says_none(self, role: str) -> bool:
+        """Return whether `fields` says that no field has a role."""
+        return role in self.given and self.given[role].name is None
+
     @property
     def has_no_query(self) -> bool:
         """Whether `fields` says that no field names the query, whose position does."""
-        return "query" in self.given and self.given["query"].name is None
+        return self.says_none("query")
 
     @property
     def has_no_value(self) -> bool:
         """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value].name is None
+        return self.says_none(self.value)
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""
@@ -366,26 +408,25 @@ class Names(NamedTuple):
             if name is None:
                 return []
             named = _called(name, fields)
+            # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
         for group in standard:
             present = _in_group(group, fields, self.given_names)
-            if present and role == "query":
-                present += _asked_by_users(present, fields)
             if present:
-                return present
+                return [*present, *_asked_by_users(present, fields)]
         return []
 
 
-def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> list[Any]:
+def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
-    spellings = set(map(plain_name, group))
+    spellings = plain_names(group)
     present = []
     empty = []
-    for path, last in fields.last.items():
-        if last not in spellings or path in taken:
+    for path, name in fields.names.items():
+        if name not in spellings or path in taken:
             continue
-        if fields.examples[path] is None:
+        if fields[path].example is None:
             empty.append(path)
         else:
             present.append(path)
@@ -396,19 +437,23 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
 
 def _called(name: str, fields: Fields) -> list[Any]:
     """Return the field with this name or path; without one, the fields whose path it ends."""
-    if name in fields.last:
+    if name in fields:
         return [name]
     if "." in name:
-        return [path for path in fields.last if str(path).endswith(f".{name}")]
-    return [path for path, last in fields.last.items() if last == plain_name(name)]
+        return [path for path in fields if str(path).endswith(f".{name}")]
+    return fields_called([plain_name(name)], fields)
+
+
+def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
+    """Return the fields with one of some names, which are spelled as `plain_name` does."""
+    return [path for path, name in fields.names.items() if name in names]
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
-    users = set(map(plain_name, USERS))
-    if not all(fields.last[path] in users for path in present):
+    """Return the fields of what users ask beside fields of users alone: nothing tells which."""
+    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
         return []
-    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
+    return [path for path in fields_called(ASKED, fields) if path not in present]
 
 
 @cache
@@ -448,12 +493,13 @@ def names_of_side(
     return names._replace(given=given)
 
 
-PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
-PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
-# The standard names of each role, as `plain_name` writes them.
+PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
+PLAIN_SCORES = plain_names(SCORE[0])
+# The standard names of the roles, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
-    {plain_name(name) for group in groups for name in group}
-    for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    plain_names(*QUERY),
+    plain_names(*DOCUMENT_OF_HITS),
+    plain_names(*SCORE, *RELEVANCE),
 ]
 
 
@@ -468,6 +514,12 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     return len(roles) >= 2
 
 
+def may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether the keys of a mapping are names of fields, and no queries or documents."""
+    # To spell many ids would take long, and no object has so many fields.
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+
+
 # Choosing, and the error of a choice that is not clear
 
 
@@ -479,7 +531,7 @@ class UnknownFieldError(InputError):
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
-        examples: a value of every field.
+        fields: all fields there.
         ways: what else to do than to name a field, in sentences.
     """
 
@@ -489,13 +541,13 @@ class UnknownFieldError(InputError):
         roles: Sequence[str],
         chosen: Mapping[str, Any],
         there: str,
-        examples: Mapping[Any, Any],
+        fields: Fields,
         ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
-        self.fields = f"{there} {listed_fields(examples)}"
-        self.there, self.examples = there, dict(examples)
+        self.examples = {path: field.example for path, field in fields.items()}
+        self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
         self.add(*ways)
 
@@ -515,7 +567,7 @@ class UnknownFieldError(InputError):
 def chosen_fields(
     candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
 ) -> dict[str, Any]:
-    """Return the field of each role, among its candidates.
+    """Return the fields of the roles, among their candidates.
 
     A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
     error says it.
@@ -530,7 +582,7 @@ def chosen_fields(
     for role, possible in candidates.items():
         if len(possible) == 1:
             chosen[role] = possible[0]
-        elif role not in names.given or names.name(role) is not None:
+        elif not names.says_none(role):
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
@@ -539,19 +591,22 @@ def chosen_fields(
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
-        raise UnknownFieldError(problems, roles, chosen, there, fields.examples, ways)
+        raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
+    # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError([problem], twice, others, there, fields.examples)
+        raise UnknownFieldError([problem], twice, others, there, fields)
     return chosen
 
 
 def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
     """Return whether all numbers that have no role are ranks or distances by their names."""
-    left = [path for path in fields.examples if path not in chosen.values()]
-    numbers = [path for path in left if isinstance(fields.examples[path], Real)]
+    numbers = []
+    for path, field in fields.items():
+        if path not in chosen.values() and isinstance(field.example, Real):
+            numbers.append(path)
     return len(numbers) > 0 and all(map(is_lowest_first, numbers))
 
 
@@ -561,7 +616,7 @@ def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
         return
     path = documents[0]
     pattern = NUMBER_IN_PATH.sub("*", path)
-    for other in map(str, fields.examples):
+    for other in map(str, fields):
         if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
             problem = f"{shown(path)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
@@ -588,8 +643,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
-        elif name in fields.examples:
-            problems.append(f"{shown(name)} is {_example(fields.examples[name])}, and no {role}")
+        elif name in fields:
+            problems.append(f"{shown(name)} is {_example(fields[name].example)}, and no {role}")
         else:
             near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
@@ -604,46 +659,44 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
-    if "document" in unclear and not unclear["document"]:
-        positions = [path for path, last in fields.last.items() if last == "index"]
+    lacking = [role for role, possible in unclear.items() if not possible]
+    if "document" in lacking:
+        positions = fields_called(["index"], fields)
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields.examples)).most_common(1):
+        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
             if count > 1:
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
-    if "score" in unclear and not unclear["score"] and names.name("score") is None:
-        relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
-        if relevances and len(fields.last) == 3:
+    if "score" in lacking and names.name("score") is None:
+        relevances = fields_called(PLAIN_RELEVANCES, fields)
+        if relevances and len(fields) == 3:
             relevance = f"{shown(relevances[0])} is the name of a relevance"
             ways.append(f"{relevance}; are both sides swapped, or is it the score?")
-        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
-        others = [path for path in fields.last if says_lowest_first(path) and path not in lowest]
+        lowest = fields_called(LOWEST_FIRST, fields)
+        others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields.last[lowest[0]] in DISTANCES:
+            if fields.names[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
         elif others and not names.is_order_given:
             call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
             ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
-        decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
+        texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
+        decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))
         if decimals:
             call = 'pandas.read_csv(path, sep="...", decimal=",")'
             ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
     return ways
 
 
-def _has_decimal_comma(cell: Any) -> bool:
-    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
-
-
 def _nearest_path(name: str, fields: Fields) -> str:
     """Return the field that is called nearly like a name, at the end of its path; empty if none."""
-    paths = {path: path for path in fields.examples if isinstance(path, str)}
+    paths = {path: path for path in fields if isinstance(path, str)}
     by_end = {path.rpartition(".")[2]: path for path in paths}
     return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
@@ -656,7 +709,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     is_named = names.name("relevance") is not None
     if names.kind != "qrels" or is_named or others == 1:
         return values
-    return [path for path in values if fields.last[path] not in LAST_RESORT]
+    return [path for path in values if fields.names[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -718,6 +771,7 @@ def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputE
             within(error, argument, instead_of=argument)
             unknown[argument] = error
     first, *others = errors.values()
+    # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
         return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
@@ -745,7 +799,7 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
         words.append(errors[first].fields)
     document = str(errors[first].chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
-        # In a log, the documents of the references may be in another list than those of the run.
+        # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))
@@ -781,8 +835,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    last = plain_name(path.rpartition(".")[2])
-    return len(_called(name, Fields({}, {path: last}))) > 0
+    field = Field((path.rpartition(".")[2],))
+    return len(_called(name, Fields({path: field}))) > 0
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:

@@ -23,6 +23,7 @@ from .objects import fields_of, is_object
 from .sources import (
     ARROW,
     is_database_query,
+    is_lazy,
     is_spark,
     library_of,
     listed,
@@ -69,12 +70,12 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     (['qid', 'docno'], [['d']])
 
     Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
+        ValueError: it holds the tables of all splits, or its rows cannot be counted.
     """
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
         return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+    if is_lazy(value):
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
@@ -82,7 +83,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
-    if names is None:
+    if names is None:  # such as an array, or a column
         return None
     if is_database_query(value):
         return _frame_of_query(value, names)
@@ -229,6 +230,7 @@ def _with_name(column: Any, name: str) -> Any:
     says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
     if not says_so or name_of_column(column) == name:
         return column
+    # What is read later knows the order of these scores by the name alone.
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
     return column

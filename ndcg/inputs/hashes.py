@@ -1,6 +1,6 @@
 """Rows with ids, as in a file or a table.
 
-Rows with the same query and document are found by sorting hashes.
+Sorting hashes tells which rows have the same query and document.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..measure.messages import shown
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
-from .columns import negated, taken
+from .columns import mask_of, negated, taken
 from .ids import FEW_IDS, Order, RowNumbers, grouped, ordinals
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -46,6 +46,15 @@ class Columns(NamedTuple):
     others: Sequence[str] = ()  # the columns that are not read
     has_values: bool = True  # whether documents have values; else their order makes them
     has_ranks: bool = False  # whether scores were held against ranks beside them
+
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(iter(self.document[:1].to_pylist()), None)
+
+    def ids(self) -> list[Any]:
+        """Return the ids of all documents."""
+        return list(self.document.to_pylist())
 
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""
@@ -113,10 +122,11 @@ def best_rows(
     scores = columns.value[rows]
     lowest_first = scores if ascending else negated(scores)
     in_order = rows if keep == "first" else -rows
-    is_lacking = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    is_lacking = ~mask_of(len(rows), taken(present, rows))
     # A score that is nan comes first, so that it is kept, and refused later.
     keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
     order = np.lexsort(keys)
+    # Rows are now by document, the best one of a document first.
     document = before[rows][order]
     is_best = np.ones(len(rows), bool)
     is_best[1:] = document[1:] != document[:-1]

@@ -234,6 +234,7 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
+    # Few types, so that ids of both sides can be compared and hashed as they are.
     wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
     kind = wide.get(id_kind(ids.type), ids.type)
     if ids.type != kind and not pa.types.is_uint64(ids.type):
@@ -295,6 +296,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
+    # Rows are mostly sorted by query; then it is faster to look only at where the id changes.
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))

@@ -21,8 +21,10 @@ from .columns import (
     Column,
     Place,
     check_queries_equal,
+    in_both,
     in_dtype,
     is_padding,
+    mask_of,
     offsets_of,
     read_column,
     read_flat_column,
@@ -161,6 +163,7 @@ def join_rows(
     def in_order(column: Column) -> Column:
         return column.reordered(order, offsets)
 
+    # To start threads takes longer than to put a few rows in order.
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
@@ -188,7 +191,7 @@ def _refuse_two_judgments(
 ) -> None:
     """Raise an error for a document whose rows have different relevances."""
     first, again = same_rows(rows)
-    judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
+    judged = mask_of(len(rows.query), relevance.present)
     values = relevance.values
     unlike = judged[first] != judged[again]
     unlike |= judged[first] & (values[first] != values[again])
@@ -225,6 +228,7 @@ def _are_sizes(queries: Ids, rows: int) -> bool:
     """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
     if queries.rows >= rows:
         return False
+    # LightGBM takes groups as sizes, and other libraries as their ends.
     sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
     if not all(isinstance(size, int) for size in sizes):
         return False
@@ -243,7 +247,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         rows = rows[rankings.retrieved]
     rows = rows[tied_rows(query[rows], rankings.score[rows])]
     rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    judged = mask_of(len(query), rankings.judged)
     relevance = np.where(judged, rankings.relevance, 0)
     first, second = rows[:-1], rows[1:]
     are_tied = query[first] == query[second]
@@ -283,6 +287,7 @@ def join_by_id(
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
     for argument, side in (("predictions", run), ("references", qrels)):
+        # Rows of tables and files were looked at where they were read.
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
     excluded = None
@@ -331,6 +336,7 @@ def _join_mappings(
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
         lengths.append(len(ranked) + len(missing))
+    # Types are few, so they are looked at before any id is.
     if len(set(map(id_kind, id_types))) > 1:
         _refuse_another_kind_in_a_query(predictions, references)
     id_types.update(map(type, predictions), map(type, references))
@@ -351,8 +357,7 @@ def _join_mappings(
         "references", [relevances], offsets, place, ignore_index, labels, value_types
     )
     retrieved = np.frombuffer(is_retrieved, bool)
-    both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any():
+    if not in_both(retrieved, relevance.present).any():
         _refuse_other_kinds_of_ids(predictions, references)
     are_empty = (query in predictions and not predictions[query] for query in references)
     return Rankings.of(
@@ -502,9 +507,7 @@ def _join_columns(
     score = run.value[order]
     retrieved = taken(run.present, order)
     if len(lacked):
-        if retrieved is None:
-            retrieved = np.ones(len(score), bool)
-        retrieved = np.insert(retrieved, at, False)
+        retrieved = np.insert(mask_of(len(score), retrieved), at, False)
         score = np.insert(score, at, 0)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
@@ -520,7 +523,7 @@ def _join_columns(
         return in_rows
 
     relevance = in_place(qrels.value)
-    judged = np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present
+    judged = mask_of(len(qrels.query), qrels.present)
     if qrels.padding is None:
         padding = is_padding(relevance, ignore_index)
     else:
@@ -614,4 +617,5 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     is_tied[1:] = same
     is_tied[:-1] |= same
     is_tied &= score > -np.inf
+    # Rows in order need no sorting back.
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])

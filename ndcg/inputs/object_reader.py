@@ -6,14 +6,11 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query, is_missing_id
-from .fields import Names, plain_name
+from .fields import Field, Fields, Keys, Names, plain_name
 from .ids import id_kind, types_of_no_ids
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
-    Field,
-    FieldsByPath,
-    Keys,
     fields_among,
     is_list,
     is_object,
@@ -51,6 +48,7 @@ class ListReader:
         if values is not None and not self.names.has_no_value:
             self.has_values = True
             numbers = list(map(as_number, values))
+        # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(numbers or (), ranks, self.names)
             if problem:
@@ -155,9 +153,10 @@ class ObjectReader:
         # The documents of a query may be in several lists, as `spans.chunks.id`.
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = document.in_list
+        self.are_hits = len(document.lists) > 0
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
+        # Ranks in other lists may be of other documents.
         self.ranks = _path_of_ranks(beside, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
@@ -179,7 +178,7 @@ class ObjectReader:
         return self.roles.value is not None or self.lists.has_values
 
     def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects that have the query: those of an outer list, if it is in one."""
+        """Return the objects that have the query, which may be in an outer list."""
         return _within_lists(objects, self.wrapper)
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
@@ -187,16 +186,27 @@ class ObjectReader:
         fields = self.fields.items()
         return {role: values_at(objects, self.paths[path]) for role, path in fields}
 
+    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
+        """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
+
+        Ranks in an outer list have no place beside the rows, and without the field of a query every
+        row is the only one of its query.
+        """
+        if self.ranks is None or self.wrapper or not {"query", "score"} <= self.fields.keys():
+            return None
+        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
+
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        have_ids = ids is not None and not self.wrapper
-        path = None if have_ids else self.roles.query
+        if self.wrapper:
+            ids = None  # they are those of the objects around the queries
+        path = self.roles.query if ids is None else None
         if path is not None:
             ids = values_at(objects, path)
-        elif ids is None or self.wrapper:
+        elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         outer_lists = lists
@@ -256,6 +266,7 @@ class ObjectReader:
         if self.roles.value is None:
             return None
         values = self._list_at(row, self.roles.value)
+        # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
         if values is None and not ids:
@@ -270,10 +281,10 @@ class ObjectReader:
 def _chosen(
     objects: Sequence[Any],
     wrapper: Keys,
-    fields: FieldsByPath,
+    fields: Fields,
     names: Names,
     have_queries: bool,
-) -> tuple[FieldsByPath, Roles]:
+) -> tuple[Fields, Roles]:
     """Return the fields of the objects in the lists at a path, and their roles."""
     inner = _within_lists(objects, wrapper)
     if wrapper:

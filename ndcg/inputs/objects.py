@@ -7,17 +7,16 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from enum import Enum
-from functools import cached_property
 from itertools import islice, repeat
-from numbers import Number
+from numbers import Number, Real
 from operator import itemgetter
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..measure.messages import InputError, shown
-from .fields import Fields, plain_name
+from .fields import Field, Fields, Keys
 from .ids import id_kind
 
 DEEPEST = 8  # objects within objects
@@ -26,53 +25,34 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, which have attributes
+NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
+NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-Keys = tuple[str, ...]
-
-
-class Field(NamedTuple):
-    """A field of objects."""
-
-    keys: Keys  # the names that lead to it from an object
-    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
-    example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have longer paths
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the path leads through a list of objects."""
-        return len(self.lists) > 0
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if type(value) in NO_OBJECTS:  # faster
+        return False
     if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
         return True
     if isinstance(value, tuple):
-        return hasattr(value, "_fields") or _is_row_of_spark(value)
-    if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
+        return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
+    if isinstance(value, (str, Number, list, Set, type, Enum)):
         return False
     if type(value).__name__ in NO_VALUES:
         return False
     if id_kind(type(value)):  # such as a date
         return False
-    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False  # tensors, columns and tables
-    if _is_row(value) or hasattr(value, "__dict__"):
-        return True
-    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
+    if _has_any(value, ("__array__", "__arrow_c_stream__")):  # tensors, columns and tables
+        return False
+    return _is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
 
 
-def _is_row_of_spark(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "__fields__")
+def _has_any(value: Any, attributes: Iterable[str]) -> bool:
+    return any(hasattr(value, attribute) for attribute in attributes)
 
 
 def _is_row(value: Any) -> bool:
@@ -82,16 +62,26 @@ def _is_row(value: Any) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    if type(value) is list or type(value) is tuple:  # faster
+    if type(value) in (list, tuple):  # faster
         return True
-    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
+    return isinstance(value, (list, tuple)) and not is_object(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Return whether a value holds others: it is a list or an object."""
+    return is_list(value) or is_object(value)
+
+
+def first_in(row: Any) -> Any:
+    """Return the first value in a list; None for an empty list, and for what is no list."""
+    return row[0] if is_list(row) and row else None
 
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    if _is_row_of_spark(value):
+    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
         return dict(zip(value.__fields__, value, strict=True))
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
@@ -163,20 +153,7 @@ def _with_lists(value: Any, depth: int) -> Any:
     return value
 
 
-class FieldsByPath(dict[str, Field]):
-    """The fields of objects, by their paths."""
-
-    @cached_property
-    def leaves(self) -> Fields:
-        """The fields that hold no fields themselves."""
-        return self.leaves_among(self)
-
-    def leaves_among(self, paths: Iterable[str]) -> Fields:
-        """Return the fields at some paths that hold no fields themselves."""
-        return fields_at((path for path in paths if not self[path].has_fields), self)
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
@@ -186,7 +163,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
     Raises:
         InputError: one is no object.
     """
-    fields = FieldsByPath()
+    fields = Fields()
     # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -204,33 +181,25 @@ def _tells_more(field: Field, known: Field) -> bool:
     return _is_empty(known.example) and not _is_empty(field.example)
 
 
-def to_list(fields: Mapping[str, Field]) -> Fields:
+def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    mappings = [field.keys for field in fields.values() if _is_mapping_to_numbers(field)]
-    listed = []
+    mappings = []
+    for field in fields.values():
+        if field.has_fields and not field.lists and is_mapping_to_numbers(field.example):
+            mappings.append(field.keys)
+    listed = Fields()
     for path, field in fields.items():
         is_leaf = not field.has_fields and field.keys[:-1] not in mappings
         if is_leaf or field.keys in mappings:
-            listed.append(path)
-    return fields_at(listed, fields)
+            listed[path] = field
+    return listed
 
 
-def _is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as documents' scores."""
-    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+def is_mapping_to_numbers(value: Any) -> bool:
+    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
+    if not isinstance(value, Mapping):
         return False
-    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
-
-
-def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
-    """Return the fields at some paths, as names are chosen among them."""
-    examples: dict[str, Any] = {}
-    last: dict[str, str] = {}
-    for path in paths:
-        field = fields[path]
-        examples[path] = field.example
-        last[path] = plain_name(field.keys[-1])
-    return Fields(examples, last)
+    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
 
 
 def _is_empty(value: Any) -> bool:
@@ -308,6 +277,7 @@ def _fields_within(
     """Yield the fields of an object at some keys, and of the objects within."""
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
         if not isinstance(name, str):
             continue
         path = (*keys, name)
@@ -315,14 +285,14 @@ def _fields_within(
         if objects and is_list(example):
             within = (*lists, len(path))
         has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, within, example, has_fields)
+        yield Field(path, example, within, has_fields)
         if has_fields:
             for inner in objects:
                 yield from _fields_within(inner, path, depth_within, within)
 
 
 def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of each shape."""
+    """Return an object as a list, and of a list of objects one of every shape."""
     if not is_list(value):
         return [value] if is_object(value) else []
     if not is_object(_first(value)):
@@ -339,6 +309,7 @@ def value_at(value: Any, keys: Keys) -> Any:
     for position, key in enumerate(keys):
         if value is None:
             return None
+        # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
         if isinstance(value, Mapping):

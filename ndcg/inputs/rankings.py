@@ -14,7 +14,18 @@ from ..measure.labels import Labels
 from ..measure.messages import InputError, mark, shown
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
-from .columns import Column, Place, in_both, in_dtype, negated, numbered, place_among, taken
+from .columns import (
+    Column,
+    Place,
+    in_both,
+    in_dtype,
+    mask_of,
+    negated,
+    numbered,
+    place_among,
+    taken,
+    unless_all,
+)
 from .ids import PROBE, as_list, float_hint
 from .no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
 
@@ -40,7 +51,7 @@ class Rankings(NamedTuple):
     # True for a query whose ranking in the predictions leaves no document here, such as an empty
     # list of ids; None if there are none
     answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of every query the numbers of documents to exclude that were retrieved and that were judged,
     # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
     # the warning that no document was both retrieved and judged, although both sides have ids;
@@ -96,14 +107,14 @@ class Rankings(NamedTuple):
             return rankings
         return rankings._replace(judged=in_both(kept, self.judged))
 
-    def of_judged(self) -> "Rankings":
+    def judged_only(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
         # Invalid scores are kept, so that they are rejected.
         kept = self.judged | ~(self.score < np.inf)
         kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared."""
@@ -146,7 +157,7 @@ class Rankings(NamedTuple):
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, if some ranks are missing.
 
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        The lowest ranks first. They are whole numbers from 1 that differ within a
         query. Empty if the scores are no ranks, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
@@ -186,6 +197,7 @@ class Rankings(NamedTuple):
         """
         if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
             return ""
+        # The first query tells nearly always, without a look at the others.
         if not self._piece(0, 1)._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
@@ -207,7 +219,7 @@ class Rankings(NamedTuple):
         return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
 
     def _counts(self) -> bool:
-        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
@@ -232,6 +244,7 @@ class Rankings(NamedTuple):
                 return ""
             others += [document for document in ids if document not in ranked]
             most = max(most, len(ranked))
+        # A single document that is called 0 tells nothing.
         if most < 2 or not others or not others[0].isdigit():
             return ""
         problem = "the ids of every query count from 0, as positions among its candidates do"
@@ -365,9 +378,7 @@ class Rankings(NamedTuple):
         """Return which of some documents were retrieved, and which were judged."""
         has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
+        return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""

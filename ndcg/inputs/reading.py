@@ -21,7 +21,6 @@ from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
 from .documents import (
     ById,
-    first_id,
     has_ids,
     has_no_documents,
     ids_of_queries,
@@ -29,13 +28,12 @@ from .documents import (
 )
 from .exclusion import by_position
 from .fields import (
-    MOST_FIELDS,
     NAMES_OF_RANKS,
     PLAIN_RELEVANCES,
     Names,
     UnknownFieldError,
-    are_names_of_fields,
     check_fields,
+    may_be_fields,
     names_of_side,
     one_error,
     plain_name,
@@ -170,12 +168,7 @@ def _are_rankings(side: Mapping[Any, Any]) -> bool:
     types = set(map(type, first.values())) - {NoneType}
     if not types or not types <= {int, float}:
         return False
-    return not _may_be_fields(side) and not _may_be_fields(first)
-
-
-def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
-    """Return whether keys have the names of fields, and are no queries or documents."""
-    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+    return not may_be_fields(side) and not may_be_fields(first)
 
 
 def settled_systems(
@@ -353,7 +346,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     table must have a score or a relevance.
     """
     document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
-    if document is None or qrels_document is None:
+    if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
     if relevance is None and document == qrels_document:
@@ -374,7 +367,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
 
 def _field_of(side: Any, role: str) -> Any:
     """Return the field from which a role was read; None for sides without fields."""
-    return side.fields.get(role) if has_ids(side) else None
+    return getattr(side, "fields", {}).get(role)
 
 
 # Both sides together
@@ -446,7 +439,7 @@ def align(
     if rankings.place is not None:
         rankings = rankings.matched()
     if has_ids(run) and not rankings.unmatched:
-        if str(first_id(run)).isdigit():
+        if str(run.first_id).isdigit():
             doubts.append(rankings.counted_ids())
         both_lack_some = rankings.judged is not None and rankings.retrieved is not None
         if both_lack_some and has_ids(inputs.references):
@@ -455,7 +448,7 @@ def align(
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
-        rankings = rankings.of_judged()
+        rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
@@ -574,6 +567,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
     sparse = [is_sparse(side) for side in (predictions, references)]
+    # Documents with ids are joined whole, and two sparse matrices are never made dense.
     if inputs.query_ids is not None or has_ids(references) or all(sparse):
         yield inputs
         return
@@ -586,6 +580,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
         yield inputs
         return
     part = documents // PART
+    # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]

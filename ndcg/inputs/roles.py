@@ -4,7 +4,7 @@ An object is a row with one document if the path of the document leads to an id,
 its documents if it leads to a list of ids, or to a mapping of ids to values.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -15,25 +15,31 @@ from .fields import (
     DOCUMENT,
     DOCUMENT_OF_HITS,
     LISTS_OF_IDS,
+    PLAIN_RELEVANCES,
+    PLAIN_SCORES,
     QUERY,
     QUERY_OF_LISTS,
-    RELEVANCE,
-    SCORE,
+    Field,
     Fields,
     Groups,
+    Keys,
     Names,
     UnknownFieldError,
     chosen_fields,
+    columns_as_fields,
+    fields_called,
     fields_without_role,
     plain_name,
+    plain_names,
     refuse_lowest_first,
+    refuse_repeated_names,
     without_model_scores,
 )
 from .ids import id_kind
-from .objects import Field, FieldsByPath, Keys, fields_at, is_list, is_object, to_list, values_at
+from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
-NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
-Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
+NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
 class Roles(NamedTuple):
@@ -46,10 +52,8 @@ class Roles(NamedTuple):
     others: Sequence[str]  # the paths that are not read
 
     @classmethod
-    def chosen(
-        cls, fields: FieldsByPath, candidates: Candidates, names: Names, there: str
-    ) -> "Roles":
-        """Return the roles for which there is one candidate each.
+    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
+        """Return the roles, for which there must be a single candidate.
 
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
@@ -59,20 +63,19 @@ class Roles(NamedTuple):
         return cls.at(paths, fields, listed, names)
 
     @classmethod
-    def at(
-        cls, paths: dict[str, str], fields: FieldsByPath, listed: Fields, names: Names
-    ) -> "Roles":
+    def at(cls, paths: dict[str, str], fields: Fields, listed: Fields, names: Names) -> "Roles":
         """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
-        others = fields_without_role(listed.examples, paths)
+        others = fields_without_role(listed, paths)
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
 
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not _is_pair(row[0]):
+    pair = first_in(row)
+    if not _is_pair(pair):
         return False
-    first, value = row[0]
+    first, value = pair
     if isinstance(value, str) and number_of_text(value) is not None:
         # Ids that are digits, as in the lists of Chroma, would be read as values.
         return False
@@ -99,8 +102,22 @@ def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 # Tables
 
 
+def columns_of_table(
+    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
+) -> dict[str, Any]:
+    """Return the columns of the roles, as `chosen_columns` does.
+
+    The examples, which may take long to read, are for the error.
+    """
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:
+        return chosen_columns(columns_as_fields(examples()), names, there)
+
+
 def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the column of each role.
+    """Return the columns of the roles.
 
     A table of two columns, of queries and documents, needs no values.
 
@@ -119,7 +136,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
             hint += f", or {ids} alone if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
-        others = max(0, len(columns.last) - 2)  # beside the query and the document
+        others = max(0, len(columns) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     if not names.is_order_given:
@@ -140,13 +157,13 @@ def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
 # Hits
 
 
-def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
+def roles_of_hits(fields: Fields, names: Names) -> Roles:
     """Return where the hits of a query have the documents and their values."""
-    outside_lists = fields.leaves_among([path for path, field in fields.items() if not field.lists])
+    outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        others = len(fields.leaves.last) - 1  # beside one id
+        others = len(fields.leaves) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     if not names.is_order_given:
@@ -158,7 +175,7 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
 
 
 def roles_of_objects(
-    objects: Sequence[Any], fields: FieldsByPath, names: Names, have_queries: bool
+    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
 ) -> Roles:
     """Return where objects, which are rows or queries, have the query, documents and values.
 
@@ -213,7 +230,7 @@ def holds_documents(field: Field) -> bool:
 
 
 def _lists_to_read_otherwise(
-    objects: Sequence[Any], fields: FieldsByPath, documents: Sequence[str], names: Names
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
 ) -> Iterator[str]:
     """Yield what an error says about lists that no name of a document alone makes readable."""
     for path, field in fields.items():
@@ -257,7 +274,7 @@ def _are_rows(rows: Any) -> bool:
         return False
     if min(map(len, rows), default=0) < 2:
         return False
-    return not any(is_object(cell) or is_list(cell) for cell in rows[0])
+    return not any(map(is_nested, rows[0]))
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -270,13 +287,13 @@ def _is_single(field: Field) -> bool:
     return not holds_documents(field) and not field.has_fields
 
 
-def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
+def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
     are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = fields.leaves_among([path for path, field in fields.items() if _is_single(field)])
+    single = Fields((path, field) for path, field in fields.items() if _is_single(field))
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
 
 
-def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
+def _has_no_query(fields: Fields, documents: Sequence[str], names: Names) -> bool:
     """Return whether objects with lists have nothing that could name the query."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
@@ -285,17 +302,17 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))
-    return all(fields[path].lists or path in beside for path in fields.leaves.last)
+    return all(path in beside for path in fields.leaves.outside_lists)
 
 
-def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
+def _other_lists(fields: Fields, document: str) -> list[str]:
     """Return the lists and mappings that stand beside a list of ids."""
     start = fields[document].keys[:-1]
     beside = [path for path, field in fields.items() if field.keys[:-1] == start]
     return [path for path in beside if not _is_single(fields[path])]
 
 
-def _documents(fields: FieldsByPath, names: Names) -> list[str]:
+def _documents(fields: Fields, names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _named("document", name, fields, names)
@@ -305,7 +322,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     lists: list[str] = []
     rows: list[str] = []
     list_of_values = _list_of_named_values(fields, names)
-    for path in fields.leaves.last:
+    for path in fields.leaves:
         if list_of_values and fields[path].list_path != list_of_values:
             continue
         if fields[path].lists:
@@ -314,10 +331,10 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
             lists.append(path)
         else:
             rows.append(path)
-    in_lists = fields_at(lists, fields)
+    in_lists = fields.among(lists)
     standard: list[tuple[Fields, Groups]] = [
-        (fields_at(hits, fields), DOCUMENT_OF_HITS),
-        (fields_at(rows, fields), DOCUMENT),
+        (fields.among(hits), DOCUMENT_OF_HITS),
+        (fields.among(rows), DOCUMENT),
         (in_lists, LISTS_OF_IDS[names.kind]),
         (in_lists, DOCUMENT),
     ]
@@ -331,14 +348,14 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     return []
 
 
-def _named(role: str, name: str, fields: FieldsByPath, names: Names) -> list[str]:
+def _named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
     """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
     if name in fields and isinstance(fields[name].example, Mapping):
         return [name]
     return names.candidates(role, fields.leaves, ())
 
 
-def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
+def _list_of_named_values(fields: Fields, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
         return ()
@@ -346,7 +363,7 @@ def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     return fields[named[0]].list_path if len(named) == 1 else ()
 
 
-def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> list[str]:
+def _rankings_elsewhere(fields: Fields, document: str, names: Names) -> list[str]:
     """Return fields of other lists that could be the documents of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
@@ -355,13 +372,11 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     chosen = fields[document].list_path
     if not chosen:
         return []
-    ends = fields.leaves
     by_list: dict[Keys, list[str]] = {}
-    for path in ends.last:
-        by_list.setdefault(fields[path].list_path, []).append(path)
-    values_of_other_side = RELEVANCE[:1] if names.kind == "run" else SCORE
-    spellings = set(map(plain_name, chain(*values_of_other_side)))
-    if spellings.isdisjoint(ends.last[path] for path in by_list[chosen]):
+    for path, field in fields.leaves.items():
+        by_list.setdefault(field.list_path, []).append(path)
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    if not fields_called(values_of_other_side, fields.among(by_list[chosen])):
         return []
     elsewhere = []
     for start, paths in by_list.items():
@@ -388,7 +403,7 @@ def are_scored_pairs(row: Any) -> bool:
 
 
 def _values(
-    objects: Sequence[Any], fields: FieldsByPath, candidates: Candidates, names: Names
+    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
 ) -> Candidates:
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
@@ -409,8 +424,7 @@ def _values(
     beside = []
     others = 0
     depth = len(document.list_path)
-    for path in fields.leaves.last:
-        field = fields[path]
+    for path, field in fields.leaves.items():
         if path in queries or field.list_path[:depth] != document.list_path:
             continue
         others += path not in documents
@@ -419,7 +433,7 @@ def _values(
     # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(fields.leaves_among(beside), documents, others, names)
+    return _values_beside(fields.among(beside), documents, others, names)
 
 
 def _values_beside(
@@ -437,14 +451,14 @@ def _values_beside(
     if names.has_no_value:
         return {}
     if number_beside == 0 and names.name(role) is None:
-        return {}  # ids alone: their order counts, or each is relevant
+        return {}  # ids alone: their order counts, or all are relevant
     values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
     return {role: without_model_scores(values, number_beside, beside_id, names)}
 
 
 def _lists_beside(
-    objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
+    objects: Sequence[Any], fields: Fields, document: Field, names: Names
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
@@ -456,10 +470,10 @@ def _lists_beside(
     start = list_of_ids[:-1]
     ids = values_at(objects, document.keys)
     beside = []
-    graded = []
+    graded = Fields()  # in lists of objects beside it
     for path, field in fields.items():
-        if field.list_path and field.list_path[:-1] == start:
-            graded.append(path)
+        if not field.has_fields and field.list_path and field.list_path[:-1] == start:
+            graded[path] = field
         if field.keys == list_of_ids or field.keys[:-1] != start:
             continue
         if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
@@ -471,13 +485,13 @@ def _lists_beside(
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
-    values_in_objects = names.candidates(names.value, fields.leaves_among(graded), names.values())
-    if without_model_scores(values_in_objects, len(graded), fields.leaves_among(graded), names):
+    values_in_objects = names.candidates(names.value, graded, names.values())
+    if without_model_scores(values_in_objects, len(graded), graded, names):
         return {names.value: []}
     if not beside:
         return {}
     standard = (*names.values(in_lists=True), *names.values())
-    return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
+    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
 
 
 def _holds_text(values: Any) -> bool:
@@ -486,13 +500,13 @@ def _holds_text(values: Any) -> bool:
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
-    if not is_list(ids) and not isinstance(ids, Set):
+    if not isinstance(ids, (list, tuple, Set)):
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    if any(map(is_list, values)) or any(map(is_object, values)):
+    if any(map(is_nested, values)):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.

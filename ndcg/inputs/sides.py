@@ -32,6 +32,7 @@ from .fields import (
     UnknownFieldError,
     are_names_of_fields,
     examples_of_names,
+    may_be_fields,
     plain_name,
     refuse_lowest_first,
     spelled,
@@ -39,7 +40,16 @@ from .fields import (
 from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
-from .objects import SINGLE, fields_among, is_list, is_object, values_at, without_arrays
+from .objects import (
+    SINGLE,
+    fields_among,
+    first_in,
+    is_list,
+    is_mapping_to_numbers,
+    is_nested,
+    is_object,
+    without_arrays,
+)
 from .roles import are_pairs, split_pairs
 from .sources import (
     ARROW,
@@ -68,7 +78,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
-    if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
+    if isinstance(side, (NoneType, ById, Columns, Pairs, str)) or is_sparse(side):
         return side
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
@@ -129,11 +139,11 @@ def objects_by_id(
         raise within(error, argument, instead_of=argument) from None
     if reader.are_rows:
         cells = reader.rows(reader.within(objects))
+        ranked = reader.rows_with_ranks(objects)
         if queries is not None:
             cells = {"query": list(queries), **cells}
         has_ranks = False
-        if reader.ranks is not None and "score" in cells and not reader.wrapper:
-            ranked = {**cells, "rank": values_at(objects, reader.ranks)}
+        if ranked is not None:
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
@@ -182,10 +192,11 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
 
     A query has no single value. A path that `fields` gives begins with a key.
     """
+    # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    for path in (names.name("query"), names.name("document")):
-        if path is not None and any(f"{path}.".startswith(f"{key}.") for key in side):
+    for path in filter(None, (names.name("query"), names.name("document"))):
+        if any(f"{path}.".startswith(f"{key}.") for key in side):
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
@@ -207,12 +218,9 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     if all(map(is_mapping_to_values, lists[0])):
         return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
-    if not any(field.in_list for field in fields.values()):
+    if len(fields.outside_lists) == len(fields):
         return False
-    outside_lists = fields.leaves_among(
-        [path for path, field in fields.items() if not field.in_list]
-    )
-    return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    return not names.candidates("document", fields.leaves.outside_lists, DOCUMENT_OF_HITS)
 
 
 def is_mapping_to_values(row: Any) -> bool:
@@ -221,17 +229,12 @@ def is_mapping_to_values(row: Any) -> bool:
         return False
     if SINGLE.issuperset(map(type, row.values())):  # much faster
         return True
-    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
-
-
-def _is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
-    types = set(map(type, row.values()))
-    return all(issubclass(kind, (Real, NoneType)) for kind in types)
+    return not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    return _is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+    return is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
 
 
 def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
@@ -260,19 +263,17 @@ def _are_queries_of_numbers(run: Any) -> bool:
     """Return whether a value is {query: {document: number}}, which may be that of a system."""
     if not isinstance(run, Mapping) or len(run) == 0:
         return False
-    return all(isinstance(row, Mapping) and _is_mapping_to_numbers(row) for row in run.values())
+    return all(map(is_mapping_to_numbers, run.values()))
 
 
 def _keys_around_queries(side: Mapping[Any, Any]) -> str:
     """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
     keys = ""
-    while len(side) == 1:
+    while isinstance(side, Mapping) and len(side) == 1:
         [(key, side)] = side.items()
         keys += f"[{key!r}]"
         if _are_queries_of_numbers(side):
             return keys
-        if not isinstance(side, Mapping):
-            break
     return ""
 
 
@@ -300,8 +301,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if not isinstance(first, Mapping):
         return
     # Two names of fields tell a row: documents are hardly called query_id and score.
-    are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
-    if are_rows or _are_columns_by_index(side):
+    if may_be_fields(first) or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
@@ -343,7 +343,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has the names of columns, whose cells have the same keys."""
-    if len(side) >= MOST_FIELDS or not are_names_of_fields(side):
+    if not may_be_fields(side):
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
@@ -360,6 +360,7 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
         return _by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
@@ -407,7 +408,7 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     for row in rows:
         if not isinstance(row, Mapping) or not row:
             continue
-        if not _is_mapping_to_numbers(row):
+        if not is_mapping_to_numbers(row):
             return False
         # All records have the names of the first ones. To spell the ids of all rankings takes long.
         if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
@@ -481,12 +482,12 @@ def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
     if isinstance(row, np.ndarray):
         return row.ndim == 1 and row.dtype.kind in "UT"
-    return is_list(row) and len(row) > 0 and id_kind(type(row[0])) not in ("", "integers")
+    return id_kind(type(first_in(row))) not in ("", "integers")
 
 
 def are_hits(row: Any) -> bool:
     """Return whether a query's documents are objects."""
-    return is_list(row) and len(row) > 0 and is_object(row[0])
+    return is_object(first_in(row))
 
 
 def _by_query(
@@ -526,6 +527,8 @@ class RowReader:
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
+        self.fields: Mapping[str, str] = {}  # the fields of hits by role
+        self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         hits = list(filter(are_hits, rows))
         pairs = [] if hits else list(filter(are_pairs, rows))
@@ -538,21 +541,13 @@ class RowReader:
             objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
+        if self.hits is not None:
+            self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         return " and ".join(self.forms)
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """The fields of hits by role."""
-        return {} if self.hits is None else self.hits.roles.fields
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The fields of hits that are not read."""
-        return () if self.hits is None else self.hits.roles.others
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""
@@ -610,7 +605,7 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     [7, 3]
     """
     count = len(ids)
-    # FAISS fills up a list with -1 where it found fewer documents, as others pad labels.
+    # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
     while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
         count -= 1
     return ids[:count]

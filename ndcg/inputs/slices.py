@@ -117,11 +117,11 @@ def in_order_of_ids(
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
-    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
+    values = plain_in_order("by", values)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
-    if not isinstance(values, (list, tuple, *ARROW)):
+    if not isinstance(values, (list, tuple, range, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")

@@ -28,7 +28,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if not foreign:
         return dict(arguments)
     refuse_other_orders(foreign)
-    arrays: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
         if id(values) not in arrays:
             arrays[id(values)] = plain(name, values)
@@ -142,14 +142,19 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     return dict(row.to_dict())
 
 
+def is_lazy(table: Any) -> bool:
+    """Return whether a table is a LazyFrame of Polars."""
+    return hasattr(table, "collect_schema") and hasattr(table, "collect")
+
+
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
     if hasattr(column, "name"):
         return column.name
     if hasattr(column, "column_name"):
         return column.column_name
-    if hasattr(column, "collect_schema") and hasattr(column, "collect"):
-        return None  # a LazyFrame, in which names may take long
+    if is_lazy(column):
+        return None  # its names may take long
     names = names_of_columns(column)
     if names is not None and len(names) == 1:
         return names[0]
@@ -225,6 +230,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
     if not _has_index(values):
         return values
     ids = values.index.tolist()
+    # Without ids, pandas numbers the rows.
     if ids == list(range(len(ids))):
         return values
     if any(_has_index(side) and values.index.equals(side.index) for side in sides):
@@ -293,6 +299,7 @@ def converted(values: Any) -> Any:
 
     No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
+    # From the particular to the general: most libraries also have `__array__`.
     if is_sparse(values):
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError
 from ..measure.ties import Mask
-from .columns import Column, check_queries_equal, is_padding, numeric_array, read_column
+from .columns import Column, check_queries_equal, is_padding, numeric_array, read_column, unless_all
 from .rankings import Rankings
 from .sources import is_sparse
 
@@ -127,7 +127,7 @@ def _stored(sparse: Any) -> Mask | None:
     """Return a mask of the stored values in the flat matrix; None if all are stored."""
     stored = np.zeros(sparse.shape[0] * sparse.shape[1], bool)
     stored[_places(sparse)] = True
-    return None if stored.all() else stored
+    return unless_all(stored)
 
 
 def _with_padding(

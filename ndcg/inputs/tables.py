@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,21 +16,19 @@ from .columns import Column, as_number, beyond_2_53, read_flat_column
 from .documents import no_values
 from .exclusion import Pairs
 from .fields import (
-    Fields,
     Names,
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
     fields_without_role,
     instead_of_relevance,
-    refuse_repeated_names,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
 from .ids import id_column, once, read_ids
 from .no_rankings import beside_ranks
-from .objects import is_list, is_object
-from .roles import chosen_columns
+from .objects import first_in, is_nested, is_object
+from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
@@ -44,6 +42,7 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
+    # A single column has no documents beside its queries; it may be a column of lists.
     if frame is None or len(frame.names) < 2:
         return None
     return frame
@@ -57,16 +56,6 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     if are_names_of_fields(side):
         return True
     return len(names.given_names) > 1 and all(name in side for name in names.given_names)
-
-
-def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
-    """Return the names of the columns of a frame by role."""
-    refuse_repeated_names(frame.names)
-    there = "the table has the columns"
-    try:
-        return chosen_columns(Fields.of_table(dict.fromkeys(frame.names)), names, there)
-    except UnknownFieldError:  # once more, with examples for the error
-        return chosen_columns(Fields.of_table(examples_of(frame)), names, there)
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
@@ -88,7 +77,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.has_no_query and _has_lists(frame):
         return rows_of_frame(frame)  # every row is a query
     try:
-        chosen = chosen_of_frame(frame, names)
+        there = "the table has the columns"
+        chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
     except ValueError as error:
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
@@ -98,7 +88,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    # All at once, since a query of a database runs for each reading.
+    # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
@@ -153,11 +143,11 @@ def holds_lists(cells: Any) -> bool:
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
-    return is_list(first) or is_object(first)
+    return is_nested(first)
 
 
 def _has_lists(frame: Frame) -> bool:
-    return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
+    return any(map(is_nested, examples_of(frame).values()))
 
 
 def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
@@ -173,8 +163,7 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        lists = (cell for cell in column if is_list(cell) and cell)
-        first = next(chain.from_iterable(lists), None)
+        first = next(filter(None, map(first_in, column)), None)
         if isinstance(first, tuple) and is_object(first):
             # Arrow would read a row of Spark, which has names, as a list.
             return list(column.where(column.notna(), None))

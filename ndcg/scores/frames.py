@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..files.paths import from_file, is_path
 from ..inputs.columns import read_flat_column
 from ..inputs.exclusion import Pairs
-from ..inputs.fields import DOCUMENT, QUERY, Fields, names_of_side, spelled
+from ..inputs.fields import DOCUMENT, QUERY, columns_as_fields, names_of_side, spelled
 from ..inputs.frame import frame_of, named_columns
 from ..inputs.hashes import Columns, hashes_of, repeated_row
 from ..inputs.ids import encode_ids, id_column
@@ -157,7 +157,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
-        fields = Fields.of_table(dict.fromkeys(frame.names))
+        fields = columns_as_fields(dict.fromkeys(frame.names))
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)

@@ -324,7 +324,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings.of_judged() if options.judged_only else rankings
+        scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]

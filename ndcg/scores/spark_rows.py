@@ -10,13 +10,11 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from ..inputs.fields import (
-    Fields,
     Names,
     UnknownFieldError,
     names_of_side,
-    refuse_repeated_names,
 )
-from ..inputs.roles import chosen_columns
+from ..inputs.roles import columns_of_table
 from ..inputs.sources import is_spark
 from ..measure.messages import InputError, mark, missing_library, shown, within
 from .spark_join import (
@@ -180,13 +178,12 @@ class _Side(NamedTuple):
 def _chosen(frame: Any, names: Names) -> dict[str, str]:
     columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
     there = "the table has the columns"
-    refuse_repeated_names(columns)
-    try:
-        return chosen_columns(Fields.of_table(dict.fromkeys(columns)), names, there)
-    except UnknownFieldError:  # once more, with examples for the error
+
+    def examples() -> Mapping[str, Any]:
         first = frame.select(*map(_quoted, columns)).first()
-        examples = dict.fromkeys(columns) if first is None else first.asDict()
-        return chosen_columns(Fields.of_table(examples), names, there)
+        return dict.fromkeys(columns) if first is None else first.asDict()
+
+    return columns_of_table(columns, names, there, examples)
 
 
 def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:

@@ -14,7 +14,7 @@ from refusals import refusal, warning
 from sources import HITS, OBJECTS_IN, ROWS_IN, Records, save_csv, save_json, save_lines
 
 import ndcg
-from ndcg.inputs import fields, object_reader, objects, roles
+from ndcg.inputs import fields, roles
 from ndcg.shell.command_line import main
 
 RUN = {"q": ["a", "b", "c"]}  # best first
@@ -836,15 +836,16 @@ def test_no_value_means_the_same_from_memory_and_files(tmp_path: Path) -> None:
 
 def test_names_are_looked_for_once_in_a_side_and_not_in_each_hit() -> None:
     calls = 0
+    plain_name = fields.plain_name
 
     def plain(name: str) -> str:
         nonlocal calls
         calls += 1
-        return fields.plain_name(name)
+        return plain_name(name)
 
     hits = [{"id": str(at), "text": "a title", "kind": "b"} for at in range(500)]
     with pytest.MonkeyPatch.context() as patch:
-        for reader in (object_reader, objects, roles):
+        for reader in (fields, roles):
             patch.setattr(reader, "plain_name", plain)
         how: Any = {"references": {"q": {"0": 1}}, "fields": {"score": None}}
         assert ndcg.compute(predictions={"q": hits}, **how) == {"nDCG": 1.0}
