@@ -2157,8 +2157,8 @@ LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
-_REMEMBERED_TYPES = (str, int, float, bool, type(None))
-_REMEMBERED: dict[str, "Options"] = {}
+_REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -2273,10 +2273,10 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # Only immutable values, which their text tells apart, also 0.0 and -0.0, 1 and True.
+        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
-        key = repr(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
         if key not in _REMEMBERED:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
@@ -3178,7 +3178,7 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if not foreign:
         return dict(arguments)
     refuse_other_orders(foreign)
-    arrays: dict[int, Any] = {}
+    arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
         if id(values) not in arrays:
             arrays[id(values)] = plain(name, values)
@@ -3292,14 +3292,19 @@ def mapping_by_index(argument: str, row: Any) -> dict[Any, Any]:
     return dict(row.to_dict())
 
 
+def is_lazy(table: Any) -> bool:
+    """Return whether a table is a LazyFrame of Polars."""
+    return hasattr(table, "collect_schema") and hasattr(table, "collect")
+
+
 def name_of_column(column: Any) -> Any:
     """Return the name of a column of a DataFrame, or of its only one; None for other values."""
     if hasattr(column, "name"):
         return column.name
     if hasattr(column, "column_name"):
         return column.column_name
-    if hasattr(column, "collect_schema") and hasattr(column, "collect"):
-        return None  # a LazyFrame, in which names may take long
+    if is_lazy(column):
+        return None  # its names may take long
     names = names_of_columns(column)
     if names is not None and len(names) == 1:
         return names[0]
@@ -3375,6 +3380,7 @@ def values_by_query(argument: str, values: Any, sides: Iterable[Any]) -> Any:
     if not _has_index(values):
         return values
     ids = values.index.tolist()
+    # Without ids, pandas numbers the rows.
     if ids == list(range(len(ids))):
         return values
     if any(_has_index(side) and values.index.equals(side.index) for side in sides):
@@ -3443,6 +3449,7 @@ def converted(values: Any) -> Any:
 
     No library is imported for it. A sparse matrix of SciPy stays sparse.
     """
+    # From the particular to the general: most libraries also have `__array__`.
     if is_sparse(values):
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
@@ -3847,6 +3854,7 @@ def id_column(argument: str, values: Any) -> pa.ChunkedArray:
     ids = _checked_ids(argument, values)
     if pa.types.is_null(ids.type):
         ids = ids.cast(pa.string())
+    # Few types, so that ids of both sides can be compared and hashed as they are.
     wide = {"text": pa.string(), "bytes": pa.binary(), "integers": pa.int64(), "dates": pa.date32()}
     kind = wide.get(id_kind(ids.type), ids.type)
     if ids.type != kind and not pa.types.is_uint64(ids.type):
@@ -3908,6 +3916,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
 
 def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     """Encode the ids of all rows, or of the first rows of runs if equal ids are adjacent."""
+    # Rows are mostly sorted by query; then it is faster to look only at where the id changes.
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
@@ -4124,7 +4133,7 @@ class Column(NamedTuple):
     """Predictions or references, query after query."""
 
     values: NDArray[Any]  # the values of the documents
-    offsets: NDArray[np.int64]  # the start of each query, from 0, and the end of the last one
+    offsets: NDArray[np.int64]  # the starts of the queries, from 0, and the end of the last one
     present: Mask | None = None  # False for a missing value; None if none is missing
     padding: Mask | None = None  # True for a value that marks padding; None if no value can
 
@@ -4141,9 +4150,8 @@ class Column(NamedTuple):
         return self.only(self.values != np.inf)
 
     def only(self, present: Mask) -> "Column":
-        """Return the same values, but those for which a mask is False are missing."""
-        present = in_both(present, self.present)
-        return self._replace(present=None if present.all() else present)
+        """Return the same values; where a mask is False, they are missing."""
+        return self._replace(present=unless_all(in_both(present, self.present)))
 
 
 def taken(values: Any, rows: Any) -> Any:
@@ -4154,6 +4162,16 @@ def taken(values: Any, rows: Any) -> Any:
 def in_both(mask: Mask, other: Mask | None) -> Mask:
     """Return where both masks are True; one that is None is True everywhere."""
     return mask if other is None else mask & other
+
+
+def unless_all(mask: Mask) -> Mask | None:
+    """Return a mask; None if it is True everywhere, as nearly all are."""
+    return None if mask.all() else mask
+
+
+def mask_of(rows: int, mask: Mask | None) -> Mask:
+    """Return the mask of so many rows, also if it is None, which is True everywhere."""
+    return np.ones(rows, bool) if mask is None else mask
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -4173,6 +4191,7 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
     >>> place_among(offsets_of([2, 0, 3]), 3)
     (2, 1)
     """
+    # Queries without documents start where the next one does; the last of them has the row.
     query = int(np.searchsorted(offsets, row, side="right")) - 1
     return query, int(row - offsets[query])
 
@@ -4235,11 +4254,11 @@ def read_flat_column(
     values = _inputs_columns_combined(values)
     if is_one_column(values):
         values = values.reshape(-1)
-    if isinstance(values, pa.Array) and id_kind(value_type(values.type)) == "text":
-        values = values.to_pylist()
     if isinstance(values, pa.Array) and not pa.types.is_nested(values.type):
-        query = pa.LargeListArray.from_arrays([0, len(values)], values)
-        return _from_arrow(argument, query, ignore_index, labels, place)
+        if id_kind(value_type(values.type)) != "text":
+            query = pa.LargeListArray.from_arrays([0, len(values)], values)
+            return _from_arrow(argument, query, ignore_index, labels, place)
+        values = values.to_pylist()
     if isinstance(values, np.ndarray) and values.ndim == 1:
         if values.dtype.kind not in TEXTS_AND_OBJECTS:
             return _from_arrays(argument, [values], ignore_index)
@@ -4591,10 +4610,9 @@ def _plain_numbers(
         if first not in PYTHON_TYPES or None not in head:
             return None
     try:
-        types = kinds or _types_of_numbers(rows)
-        if kinds or NoneType in types:
-            types = {PYTHON_TYPES.get(kind, kind) for kind in types}
+        types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
         if types == {int}:
+            # Grades are small, and bytes are the fastest way to read them.
             with suppress(ValueError):  # integers that do not fit into a byte
                 array = np.frombuffer(b"".join(map(bytes, rows)), np.uint8).astype(np.int64)
                 return Column(array, offsets, padding=is_padding(array, ignore_index))
@@ -4643,8 +4661,7 @@ def _inputs_columns_one_by_one(
         return InputError(f"{where}: {shown(given[row])} {problem}", argument)
 
     values = _python_values(given, labels, in_column)
-    present = np.array([value is not None for value in values], bool)
-    mask = None if present.all() else present
+    mask = unless_all(np.array([value is not None for value in values], bool))
     values = [0 if value is None else value for value in values]
     kinds = set(map(type, values))
     wrong = {kind for kind in kinds if not _inputs_columns_is_number(kind)}
@@ -4803,6 +4820,7 @@ def negated(scores: NDArray[Any]) -> NDArray[Any]:
         return -scores
     if int(scores.min(initial=0)) > -(2**63) and int(scores.max(initial=0)) < 2**63:
         return -scores.astype(np.int64)
+    # A negative of these would be beyond 64 bits; complements have the same order.
     return ~scores
 
 
@@ -4878,9 +4896,10 @@ ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
 VALUE = {"run": "score", "qrels": "relevance", "exclude": ""}
 
-# The standard names of each role, in groups: a name of a later group counts only if there is none
+# The standard names of a role, in groups: a name of a later group counts only if there is none
 # of an earlier one. Where a group has two names of one side, nothing tells which is meant.
 Groups = tuple[tuple[str, ...], ...]
+Keys = tuple[str, ...]
 # fmt: off
 QUERY: Groups = (
     ("query_id", "qid", "topic_id", "question_id", "user_id", "customer_id", "session_id"),
@@ -4968,6 +4987,12 @@ def plain_name(name: Any) -> str:
     if ":" in name:
         plain = RECBOLE.sub("", name.strip())
     return plain.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+@cache
+def plain_names(*groups: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of groups in the spelling in which names are compared."""
+    return frozenset(map(plain_name, chain(*groups)))
 
 
 def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
@@ -5058,22 +5083,53 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
 # The argument `fields`
 
 
-class Fields(NamedTuple):
+class Field(NamedTuple):
+    """A field of objects, or a column of a table."""
+
+    keys: Keys  # the names that lead to it from an object; of a column its name
+    example: Any = None
+    lists: tuple[int, ...] = ()  # after how many of these keys there is a list of objects
+    has_fields: bool = False  # whether it leads to objects, whose fields have longer paths
+
+    @property
+    def list_path(self) -> Keys:
+        """The path to the innermost list of objects that holds the field."""
+        return self.keys[: self.lists[-1]] if self.lists else ()
+
+
+class Fields(dict[Any, Field]):
     """The fields of a side, by their names or paths."""
 
-    examples: Mapping[Any, Any]  # an example of a value by field
-    last: Mapping[Any, str]  # the last name on its path, in the spelling of names
-    are_columns: bool = False  # of a table, which may hold no row
+    are_columns = False  # of a table, which may hold no row
 
-    @classmethod
-    def of_table(cls, examples: Mapping[Any, Any]) -> "Fields":
-        """Return the columns of a table, of which examples are given, without the row numbers."""
-        named = {}
-        for name, cell in examples.items():
-            if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
-                named[name] = cell
-        last = {name: plain_name(name) for name in named}
-        return cls(named, last, are_columns=True)
+    @cached_property
+    def names(self) -> dict[Any, str]:
+        """The last names on their paths, in the spelling in which names are compared."""
+        return {path: plain_name(field.keys[-1]) for path, field in self.items()}
+
+    @cached_property
+    def leaves(self) -> "Fields":
+        """The fields that hold no fields themselves."""
+        return Fields((path, field) for path, field in self.items() if not field.has_fields)
+
+    @property
+    def outside_lists(self) -> "Fields":
+        """The fields that no list of objects holds."""
+        return Fields((path, field) for path, field in self.items() if not field.lists)
+
+    def among(self, paths: Iterable[Any]) -> "Fields":
+        """Return the fields at some paths."""
+        return Fields((path, self[path]) for path in paths)
+
+
+def columns_as_fields(examples: Mapping[Any, Any]) -> Fields:
+    """Return the columns of a table, of which examples are given, without the row numbers."""
+    fields = Fields()
+    fields.are_columns = True
+    for name, cell in examples.items():
+        if not isinstance(name, str) or not ROW_NUMBER.fullmatch(name):
+            fields[name] = Field((name,), cell)
+    return fields
 
 
 class Given(NamedTuple):
@@ -5084,7 +5140,7 @@ class Given(NamedTuple):
 
 
 def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
-    """Return `fields` as the name of each role in the run and in the references.
+    """Return `fields` as the names of every role in the run and in the references.
 
     >>> check_fields({"document": ("docno", "pid"), "relevance": None})
     {'document': ('docno', 'pid'), 'relevance': (None, None)}
@@ -5177,15 +5233,19 @@ class Names(NamedTuple):
         """The names that `fields` gives, one per role that has one."""
         return [given.name for given in self.given.values() if given.name is not None]
 
+    def says_none(self, role: str) -> bool:
+        """Return whether `fields` says that no field has a role."""
+        return role in self.given and self.given[role].name is None
+
     @property
     def has_no_query(self) -> bool:
         """Whether `fields` says that no field names the query, whose position does."""
-        return "query" in self.given and self.given["query"].name is None
+        return self.says_none("query")
 
     @property
     def has_no_value(self) -> bool:
         """Whether `fields` says that documents have no value."""
-        return self.value in self.given and self.given[self.value].name is None
+        return self.says_none(self.value)
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""
@@ -5213,26 +5273,25 @@ class Names(NamedTuple):
             if name is None:
                 return []
             named = _called(name, fields)
+            # One name for both sides may be that of the other side alone.
             if named or not is_shared:
                 return named
         for group in standard:
             present = _in_group(group, fields, self.given_names)
-            if present and role == "query":
-                present += _asked_by_users(present, fields)
             if present:
-                return present
+                return [*present, *_asked_by_users(present, fields)]
         return []
 
 
-def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> list[Any]:
+def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> list[Any]:
     """Return the fields with one of some standard names that are not taken for another role."""
-    spellings = set(map(plain_name, group))
+    spellings = plain_names(group)
     present = []
     empty = []
-    for path, last in fields.last.items():
-        if last not in spellings or path in taken:
+    for path, name in fields.names.items():
+        if name not in spellings or path in taken:
             continue
-        if fields.examples[path] is None:
+        if fields[path].example is None:
             empty.append(path)
         else:
             present.append(path)
@@ -5243,19 +5302,23 @@ def _in_group(group: Sequence[str], fields: Fields, taken: Sequence[str]) -> lis
 
 def _called(name: str, fields: Fields) -> list[Any]:
     """Return the field with this name or path; without one, the fields whose path it ends."""
-    if name in fields.last:
+    if name in fields:
         return [name]
     if "." in name:
-        return [path for path in fields.last if str(path).endswith(f".{name}")]
-    return [path for path, last in fields.last.items() if last == plain_name(name)]
+        return [path for path in fields if str(path).endswith(f".{name}")]
+    return fields_called([plain_name(name)], fields)
+
+
+def fields_called(names: Collection[str], fields: Fields) -> list[Any]:
+    """Return the fields with one of some names, which are spelled as `plain_name` does."""
+    return [path for path, name in fields.names.items() if name in names]
 
 
 def _asked_by_users(present: Sequence[Any], fields: Fields) -> list[Any]:
-    """Return the fields of what a user asks, if all others are of the user: nothing tells which."""
-    users = set(map(plain_name, USERS))
-    if not all(fields.last[path] in users for path in present):
+    """Return the fields of what users ask beside fields of users alone: nothing tells which."""
+    if not plain_names(USERS).issuperset(map(fields.names.get, present)):
         return []
-    return [path for path, last in fields.last.items() if last in ASKED and path not in present]
+    return [path for path in fields_called(ASKED, fields) if path not in present]
 
 
 @cache
@@ -5295,12 +5358,13 @@ def names_of_side(
     return names._replace(given=given)
 
 
-PLAIN_RELEVANCES = {plain_name(name) for name in RELEVANCE[0]}
-PLAIN_SCORES = {plain_name(name) for name in SCORE[0]}
-# The standard names of each role, as `plain_name` writes them.
+PLAIN_RELEVANCES = plain_names(RELEVANCE[0])
+PLAIN_SCORES = plain_names(SCORE[0])
+# The standard names of the roles, as `plain_name` writes them.
 _NAMES_OF_ROLES = [
-    {plain_name(name) for group in groups for name in group}
-    for groups in (QUERY, DOCUMENT_OF_HITS, (*SCORE, *RELEVANCE))
+    plain_names(*QUERY),
+    plain_names(*DOCUMENT_OF_HITS),
+    plain_names(*SCORE, *RELEVANCE),
 ]
 
 
@@ -5315,6 +5379,12 @@ def are_names_of_fields(names: Iterable[Any]) -> bool:
     return len(roles) >= 2
 
 
+def may_be_fields(keys: Mapping[Any, Any]) -> bool:
+    """Return whether the keys of a mapping are names of fields, and no queries or documents."""
+    # To spell many ids would take long, and no object has so many fields.
+    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+
+
 # Choosing, and the error of a choice that is not clear
 
 
@@ -5326,7 +5396,7 @@ class UnknownFieldError(InputError):
         roles: the roles that are not clear.
         chosen: the fields of the roles that are clear.
         there: what has the fields.
-        examples: a value of every field.
+        fields: all fields there.
         ways: what else to do than to name a field, in sentences.
     """
 
@@ -5336,13 +5406,13 @@ class UnknownFieldError(InputError):
         roles: Sequence[str],
         chosen: Mapping[str, Any],
         there: str,
-        examples: Mapping[Any, Any],
+        fields: Fields,
         ways: Sequence[str] = (),
     ) -> None:
         super().__init__("")
         self.problems, self.roles, self.chosen = problems, roles, chosen
-        self.fields = f"{there} {listed_fields(examples)}"
-        self.there, self.examples = there, dict(examples)
+        self.examples = {path: field.example for path, field in fields.items()}
+        self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
         self.add(*ways)
 
@@ -5362,7 +5432,7 @@ class UnknownFieldError(InputError):
 def chosen_fields(
     candidates: Mapping[str, Sequence[Any]], names: Names, fields: Fields, there: str
 ) -> dict[str, Any]:
-    """Return the field of each role, among its candidates.
+    """Return the fields of the roles, among their candidates.
 
     A role that has no field, as `fields` says, is left out. `there` is what has the fields, as an
     error says it.
@@ -5377,7 +5447,7 @@ def chosen_fields(
     for role, possible in candidates.items():
         if len(possible) == 1:
             chosen[role] = possible[0]
-        elif role not in names.given or names.name(role) is not None:
+        elif not names.says_none(role):
             unclear[role] = possible
     if unclear:
         problems = _problems(unclear, names, fields)
@@ -5386,19 +5456,22 @@ def chosen_fields(
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
-        raise UnknownFieldError(problems, roles, chosen, there, fields.examples, ways)
+        raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
+    # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
     if twice:
         problem = f"one field is named twice, {shown(chosen[twice[0]])}"
         others = {role: field for role, field in chosen.items() if role not in twice}
-        raise UnknownFieldError([problem], twice, others, there, fields.examples)
+        raise UnknownFieldError([problem], twice, others, there, fields)
     return chosen
 
 
 def _are_lowest_first(chosen: Mapping[str, Any], fields: Fields) -> bool:
     """Return whether all numbers that have no role are ranks or distances by their names."""
-    left = [path for path in fields.examples if path not in chosen.values()]
-    numbers = [path for path in left if isinstance(fields.examples[path], Real)]
+    numbers = []
+    for path, field in fields.items():
+        if path not in chosen.values() and isinstance(field.example, Real):
+            numbers.append(path)
     return len(numbers) > 0 and all(map(is_lowest_first, numbers))
 
 
@@ -5408,7 +5481,7 @@ def _refuse_one_of_flattened(documents: Sequence[Any], fields: Fields) -> None:
         return
     path = documents[0]
     pattern = NUMBER_IN_PATH.sub("*", path)
-    for other in map(str, fields.examples):
+    for other in map(str, fields):
         if other != path and NUMBER_IN_PATH.sub("*", other) == pattern:
             problem = f"{shown(path)} is one document of a list that was flattened into fields"
             hint = f"make one list of it, {shown(other)} and so on, {{query: [...]}}"
@@ -5435,8 +5508,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
-        elif name in fields.examples:
-            problems.append(f"{shown(name)} is {_inputs_fields_example(fields.examples[name])}, and no {role}")
+        elif name in fields:
+            problems.append(f"{shown(name)} is {_inputs_fields_example(fields[name].example)}, and no {role}")
         else:
             near = _nearest_path(name, fields)
             hint = f" (did you mean {near!r}?)" if near else ""
@@ -5451,46 +5524,44 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
 def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields) -> list[str]:
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
-    if "document" in unclear and not unclear["document"]:
-        positions = [path for path, last in fields.last.items() if last == "index"]
+    lacking = [role for role, possible in unclear.items() if not possible]
+    if "document" in lacking:
+        positions = fields_called(["index"], fields)
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields.examples)).most_common(1):
+        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
             if count > 1:
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
-    if "score" in unclear and not unclear["score"] and names.name("score") is None:
-        relevances = [path for path, last in fields.last.items() if last in PLAIN_RELEVANCES]
-        if relevances and len(fields.last) == 3:
+    if "score" in lacking and names.name("score") is None:
+        relevances = fields_called(PLAIN_RELEVANCES, fields)
+        if relevances and len(fields) == 3:
             relevance = f"{shown(relevances[0])} is the name of a relevance"
             ways.append(f"{relevance}; are both sides swapped, or is it the score?")
-        lowest = [path for path, last in fields.last.items() if last in LOWEST_FIRST]
-        others = [path for path in fields.last if says_lowest_first(path) and path not in lowest]
+        lowest = fields_called(LOWEST_FIRST, fields)
+        others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
             order = f"with {mark('score_order', 'ascending')}"
             way = f"{order} {shown(lowest[0])} is the score, the lowest first"
-            if fields.last[lowest[0]] in DISTANCES:
+            if fields.names[lowest[0]] in DISTANCES:
                 way += f", and with {mark('score_order', 'descending')} the highest"
             ways.append(way)
         elif others and not names.is_order_given:
             call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
             ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
     if names.value in unclear:
-        decimals = [cell for cell in fields.examples.values() if _has_decimal_comma(cell)]
+        texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
+        decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))
         if decimals:
             call = 'pandas.read_csv(path, sep="...", decimal=",")'
             ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
     return ways
 
 
-def _has_decimal_comma(cell: Any) -> bool:
-    return isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell) is not None
-
-
 def _nearest_path(name: str, fields: Fields) -> str:
     """Return the field that is called nearly like a name, at the end of its path; empty if none."""
-    paths = {path: path for path in fields.examples if isinstance(path, str)}
+    paths = {path: path for path in fields if isinstance(path, str)}
     by_end = {path.rpartition(".")[2]: path for path in paths}
     return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
@@ -5503,7 +5574,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
     is_named = names.name("relevance") is not None
     if names.kind != "qrels" or is_named or others == 1:
         return values
-    return [path for path in values if fields.last[path] not in LAST_RESORT]
+    return [path for path in values if fields.names[path] not in LAST_RESORT]
 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
@@ -5565,6 +5636,7 @@ def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputE
             within(error, argument, instead_of=argument)
             unknown[argument] = error
     first, *others = errors.values()
+    # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
         return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
@@ -5592,7 +5664,7 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
         words.append(errors[first].fields)
     document = str(errors[first].chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
-        # In a log, the documents of the references may be in another list than those of the run.
+        # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
     return InputError("; ".join([*words, write]))
@@ -5628,8 +5700,8 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     path = getattr(side, "fields", {}).get(role)
     if not isinstance(path, str):
         return False
-    last = plain_name(path.rpartition(".")[2])
-    return len(_called(name, Fields({}, {path: last}))) > 0
+    field = Field((path.rpartition(".")[2],))
+    return len(_called(name, Fields({path: field}))) > 0
 
 
 def _instead_of(name: str, having: Sequence[Any]) -> str:
@@ -6026,7 +6098,7 @@ class Rankings(NamedTuple):
     # True for a query whose ranking in the predictions leaves no document here, such as an empty
     # list of ids; None if there are none
     answered: Mask | None = None
-    # the numbers of documents to exclude that were retrieved and that were judged, for each query,
+    # of every query the numbers of documents to exclude that were retrieved and that were judged,
     # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
     # the warning that no document was both retrieved and judged, although both sides have ids;
@@ -6082,14 +6154,14 @@ class Rankings(NamedTuple):
             return rankings
         return rankings._replace(judged=in_both(kept, self.judged))
 
-    def of_judged(self) -> "Rankings":
+    def judged_only(self) -> "Rankings":
         """Return the same documents, but unjudged ones count as not retrieved."""
         if self.judged is None:
             return self
         # Invalid scores are kept, so that they are rejected.
         kept = self.judged | ~(self.score < np.inf)
         kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=None if kept.all() else kept, answered=self._ranked())
+        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
 
     def with_scores_in(self, score_dtype: str) -> "Rankings":
         """Return the same documents with their scores in the type in which they are compared."""
@@ -6132,7 +6204,7 @@ class Rankings(NamedTuple):
     def gap_in_ranks(self) -> str:
         """Return what a warning says about scores that are ranks, if some ranks are missing.
 
-        The lowest ranks first. They are whole numbers from 1, another one for each document of a
+        The lowest ranks first. They are whole numbers from 1 that differ within a
         query. Empty if the scores are no ranks, or have no gap.
         """
         retrieved = self._of_sides()[0] & (self.score < np.inf)
@@ -6172,6 +6244,7 @@ class Rankings(NamedTuple):
         """
         if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
             return ""
+        # The first query tells nearly always, without a look at the others.
         if not self._piece(0, 1)._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
@@ -6193,7 +6266,7 @@ class Rankings(NamedTuple):
         return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
 
     def _counts(self) -> bool:
-        """Return whether the scores of each query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
@@ -6218,6 +6291,7 @@ class Rankings(NamedTuple):
                 return ""
             others += [document for document in ids if document not in ranked]
             most = max(most, len(ranked))
+        # A single document that is called 0 tells nothing.
         if most < 2 or not others or not others[0].isdigit():
             return ""
         problem = "the ids of every query count from 0, as positions among its candidates do"
@@ -6351,9 +6425,7 @@ class Rankings(NamedTuple):
         """Return which of some documents were retrieved, and which were judged."""
         has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         retrieved = in_both(has_score, taken(self.retrieved, rows))
-        if self.judged is None:
-            return retrieved, np.ones(len(retrieved), bool)
-        return retrieved, self.judged[rows]
+        return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""
@@ -6446,6 +6518,15 @@ class Columns(NamedTuple):
     has_values: bool = True  # whether documents have values; else their order makes them
     has_ranks: bool = False  # whether scores were held against ranks beside them
 
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(iter(self.document[:1].to_pylist()), None)
+
+    def ids(self) -> list[Any]:
+        """Return the ids of all documents."""
+        return list(self.document.to_pylist())
+
     def place(self, row: int) -> str:
         """Return the words for a row's place in its table or file."""
         if self.place_of is None or self.numbers is None:
@@ -6512,10 +6593,11 @@ def best_rows(
     scores = columns.value[rows]
     lowest_first = scores if ascending else negated(scores)
     in_order = rows if keep == "first" else -rows
-    is_lacking = np.zeros(len(rows), bool) if present is None else ~present[rows]
+    is_lacking = ~mask_of(len(rows), taken(present, rows))
     # A score that is nan comes first, so that it is kept, and refused later.
     keys = (in_order, lowest_first, ~np.isnan(lowest_first), is_lacking, before[rows])
     order = np.lexsort(keys)
+    # Rows are now by document, the best one of a document first.
     document = before[rows][order]
     is_best = np.ones(len(rows), bool)
     is_best[1:] = document[1:] != document[:-1]
@@ -6698,53 +6780,34 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_VALUES = ("NAType", "NaTType")  # the types of missing values of pandas, which have attributes
+NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
+NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-Keys = tuple[str, ...]
-
-
-class Field(NamedTuple):
-    """A field of objects."""
-
-    keys: Keys  # the names that lead to it from an object
-    lists: tuple[int, ...]  # after how many of these keys there is a list of objects
-    example: Any
-    has_fields: bool  # whether it leads to objects, whose fields have longer paths
-
-    @property
-    def in_list(self) -> bool:
-        """Whether the path leads through a list of objects."""
-        return len(self.lists) > 0
-
-    @property
-    def list_path(self) -> Keys:
-        """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if type(value) in NO_OBJECTS:  # faster
+        return False
     if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
         return True
     if isinstance(value, tuple):
-        return hasattr(value, "_fields") or _is_row_of_spark(value)
-    if isinstance(value, (NoneType, str, Number, list, Set, type, Enum)):
+        return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
+    if isinstance(value, (str, Number, list, Set, type, Enum)):
         return False
     if type(value).__name__ in NO_VALUES:
         return False
     if id_kind(type(value)):  # such as a date
         return False
-    if hasattr(value, "__array__") or hasattr(value, "__arrow_c_stream__"):
-        return False  # tensors, columns and tables
-    if _inputs_objects_is_row(value) or hasattr(value, "__dict__"):
-        return True
-    return any(hasattr(value, names) for names in NAMES_OF_FIELDS)
+    if _has_any(value, ("__array__", "__arrow_c_stream__")):  # tensors, columns and tables
+        return False
+    return _inputs_objects_is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
 
 
-def _is_row_of_spark(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "__fields__")
+def _has_any(value: Any, attributes: Iterable[str]) -> bool:
+    return any(hasattr(value, attribute) for attribute in attributes)
 
 
 def _inputs_objects_is_row(value: Any) -> bool:
@@ -6754,16 +6817,26 @@ def _inputs_objects_is_row(value: Any) -> bool:
 
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    if type(value) is list or type(value) is tuple:  # faster
+    if type(value) in (list, tuple):  # faster
         return True
-    return isinstance(value, list) or (isinstance(value, tuple) and not is_object(value))
+    return isinstance(value, (list, tuple)) and not is_object(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Return whether a value holds others: it is a list or an object."""
+    return is_list(value) or is_object(value)
+
+
+def first_in(row: Any) -> Any:
+    """Return the first value in a list; None for an empty list, and for what is no list."""
+    return row[0] if is_list(row) and row else None
 
 
 def fields_of(value: Any) -> Mapping[Any, Any]:
     """Return the fields of an object by their names."""
     if isinstance(value, Mapping):
         return value
-    if _is_row_of_spark(value):
+    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
         return dict(zip(value.__fields__, value, strict=True))
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
@@ -6835,20 +6908,7 @@ def _with_lists(value: Any, depth: int) -> Any:
     return value
 
 
-class FieldsByPath(dict[str, Field]):
-    """The fields of objects, by their paths."""
-
-    @cached_property
-    def leaves(self) -> Fields:
-        """The fields that hold no fields themselves."""
-        return self.leaves_among(self)
-
-    def leaves_among(self, paths: Iterable[str]) -> Fields:
-        """Return the fields at some paths that hold no fields themselves."""
-        return fields_at((path for path in paths if not self[path].has_fields), self)
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     """Return the fields of objects by their paths, which begin with `start`.
 
     >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
@@ -6858,7 +6918,7 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> FieldsByPath:
     Raises:
         InputError: one is no object.
     """
-    fields = FieldsByPath()
+    fields = Fields()
     # Objects of one shape have the same paths, so one of them is looked at.
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
@@ -6876,33 +6936,25 @@ def _tells_more(field: Field, known: Field) -> bool:
     return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
 
 
-def to_list(fields: Mapping[str, Field]) -> Fields:
+def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    mappings = [field.keys for field in fields.values() if _inputs_objects_is_mapping_to_numbers(field)]
-    listed = []
+    mappings = []
+    for field in fields.values():
+        if field.has_fields and not field.lists and is_mapping_to_numbers(field.example):
+            mappings.append(field.keys)
+    listed = Fields()
     for path, field in fields.items():
         is_leaf = not field.has_fields and field.keys[:-1] not in mappings
         if is_leaf or field.keys in mappings:
-            listed.append(path)
-    return fields_at(listed, fields)
+            listed[path] = field
+    return listed
 
 
-def _inputs_objects_is_mapping_to_numbers(field: Field) -> bool:
-    """Return whether a field outside lists is a mapping to numbers, such as documents' scores."""
-    if field.lists or not field.has_fields or not isinstance(field.example, Mapping):
+def is_mapping_to_numbers(value: Any) -> bool:
+    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
+    if not isinstance(value, Mapping):
         return False
-    return all(isinstance(value, (Number, NoneType)) for value in field.example.values())
-
-
-def fields_at(paths: Iterable[str], fields: Mapping[str, Field]) -> Fields:
-    """Return the fields at some paths, as names are chosen among them."""
-    examples: dict[str, Any] = {}
-    last: dict[str, str] = {}
-    for path in paths:
-        field = fields[path]
-        examples[path] = field.example
-        last[path] = plain_name(field.keys[-1])
-    return Fields(examples, last)
+    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:
@@ -6980,6 +7032,7 @@ def _fields_within(
     """Yield the fields of an object at some keys, and of the objects within."""
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
         if not isinstance(name, str):
             continue
         path = (*keys, name)
@@ -6987,14 +7040,14 @@ def _fields_within(
         if objects and is_list(example):
             within = (*lists, len(path))
         has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, within, example, has_fields)
+        yield Field(path, example, within, has_fields)
         if has_fields:
             for inner in objects:
                 yield from _fields_within(inner, path, depth_within, within)
 
 
 def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of each shape."""
+    """Return an object as a list, and of a list of objects one of every shape."""
     if not is_list(value):
         return [value] if is_object(value) else []
     if not is_object(_inputs_objects_first(value)):
@@ -7011,6 +7064,7 @@ def value_at(value: Any, keys: Keys) -> Any:
     for position, key in enumerate(keys):
         if value is None:
             return None
+        # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
         if isinstance(value, Mapping):
@@ -7052,17 +7106,19 @@ class ById:
         """The number of queries if they have no ids; None if they have."""
         return len(self.queries) if self.by_position else None
 
+    @property
+    def first_id(self) -> Any:
+        """The first id of a document; None if there is none."""
+        return next(self.ids(), None)
+
+    def ids(self) -> Iterator[Any]:
+        """Return the ids of all documents."""
+        return chain.from_iterable(self.queries.values())
+
 
 def has_ids(side: Any) -> bool:
     """Return whether the documents of a side have ids."""
     return isinstance(side, (ById, Columns))
-
-
-def first_id(side: ById | Columns) -> Any:
-    """Return the first id of a document; None if there is none."""
-    if isinstance(side, ById):
-        return next(chain.from_iterable(side.queries.values()), None)
-    return side.document[0].as_py() if len(side.document) else None
 
 
 def has_no_documents(side: Any) -> bool:
@@ -7088,7 +7144,7 @@ def refuse_no_values(argument: str, side: Any, names: Names) -> None:
     if not isinstance(side, ById):
         return
     values = chain.from_iterable(documents.values() for documents in side.queries.values())
-    first = next(values, 0)
+    first = next(values, 0)  # a side without documents is no fault here
     if first is None and all(value is None for value in values):
         raise InputError(no_values(names), argument)
 
@@ -7148,6 +7204,7 @@ def documents_of_query(
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
+    # Nearly all lists are of text alone, or of integers alone, which need no look at every id.
     if len(kinds) > 1 or not kinds <= {str, int}:
         _check_kinds(ids, names)
     documents = dict(zip(ids, numbers, strict=True))
@@ -7207,7 +7264,7 @@ def _instead(value: Any, names: Names) -> str:
 
 def is_missing_id(value: Any) -> bool:
     """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if value is None or type(value).__name__ in NO_VALUES:
+    if type(value).__name__ in NO_VALUES:
         return True
     return bool(isinstance(value, Real) and value != value)
 
@@ -7294,8 +7351,8 @@ def without_in_mappings(
     queries, documents = as_list(queries), as_list(documents)
     _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
     rankings = qrels if has_no_documents(run) else run
-    types = set(map(type, chain.from_iterable(rankings.queries.values())))
-    _check_documents(documents, first_id(rankings), set(map(id_kind, types)))
+    types = set(map(type, rankings.ids()))
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -7329,6 +7386,7 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
     query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
     excluded = excluded._replace(query=query).only(query >= 0)
     count = len(excluded.query)
+    # The rows to exclude come first, so the first row like an excluded one is among them.
     return first_rows(excluded, side)[count:] < count
 
 
@@ -7339,12 +7397,12 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     kind = rankings.document.type
     if isinstance(documents, list):
-        _check_documents(documents, first_id(rankings), {id_kind(kind)})
+        _check_documents(documents, rankings.first_id, {id_kind(kind)})
         are_held = _are_held_by(kind, documents)
         query = query[are_held]
         documents = id_column("exclude", list(compress(documents, are_held)))
     elif family(documents.type) != family(kind):
-        _check_documents(documents, first_id(rankings), set())
+        _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -7584,6 +7642,7 @@ def join_rows(
     def in_order(column: Column) -> Column:
         return column.reordered(order, offsets)
 
+    # To start threads takes longer than to put a few rows in order.
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
@@ -7611,7 +7670,7 @@ def _refuse_two_judgments(
 ) -> None:
     """Raise an error for a document whose rows have different relevances."""
     first, again = same_rows(rows)
-    judged = np.ones(len(rows.query), bool) if relevance.present is None else relevance.present
+    judged = mask_of(len(rows.query), relevance.present)
     values = relevance.values
     unlike = judged[first] != judged[again]
     unlike |= judged[first] & (values[first] != values[again])
@@ -7648,6 +7707,7 @@ def _are_sizes(queries: Ids, rows: int) -> bool:
     """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
     if queries.rows >= rows:
         return False
+    # LightGBM takes groups as sizes, and other libraries as their ends.
     sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
     if not all(isinstance(size, int) for size in sizes):
         return False
@@ -7666,7 +7726,7 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
         rows = rows[rankings.retrieved]
     rows = rows[tied_rows(query[rows], rankings.score[rows])]
     rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = np.ones(len(query), bool) if rankings.judged is None else rankings.judged
+    judged = mask_of(len(query), rankings.judged)
     relevance = np.where(judged, rankings.relevance, 0)
     first, second = rows[:-1], rows[1:]
     are_tied = query[first] == query[second]
@@ -7706,6 +7766,7 @@ def join_by_id(
 ) -> Rankings:
     """Join both sides: of every judged query the retrieved documents, then the others."""
     for argument, side in (("predictions", run), ("references", qrels)):
+        # Rows of tables and files were looked at where they were read.
         if isinstance(side, ById):
             refuse_empty_ids(argument, side.queries)
     excluded = None
@@ -7754,6 +7815,7 @@ def _join_mappings(
         relevances.extend(map(judged.__getitem__, missing))
         is_retrieved += b"\1" * len(ranked) + b"\0" * len(missing)
         lengths.append(len(ranked) + len(missing))
+    # Types are few, so they are looked at before any id is.
     if len(set(map(id_kind, id_types))) > 1:
         _refuse_another_kind_in_a_query(predictions, references)
     id_types.update(map(type, predictions), map(type, references))
@@ -7774,8 +7836,7 @@ def _join_mappings(
         "references", [relevances], offsets, place, ignore_index, labels, value_types
     )
     retrieved = np.frombuffer(is_retrieved, bool)
-    both = retrieved if relevance.present is None else retrieved & relevance.present
-    if not both.any():
+    if not in_both(retrieved, relevance.present).any():
         _refuse_other_kinds_of_ids(predictions, references)
     are_empty = (query in predictions and not predictions[query] for query in references)
     return Rankings.of(
@@ -7925,9 +7986,7 @@ def _join_columns(
     score = run.value[order]
     retrieved = taken(run.present, order)
     if len(lacked):
-        if retrieved is None:
-            retrieved = np.ones(len(score), bool)
-        retrieved = np.insert(retrieved, at, False)
+        retrieved = np.insert(mask_of(len(score), retrieved), at, False)
         score = np.insert(score, at, 0)
     before = until_lacked[run.query[first]]
     if not isinstance(order, slice):
@@ -7943,7 +8002,7 @@ def _join_columns(
         return in_rows
 
     relevance = in_place(qrels.value)
-    judged = np.ones(len(qrels.query), bool) if qrels.present is None else qrels.present
+    judged = mask_of(len(qrels.query), qrels.present)
     if qrels.padding is None:
         padding = is_padding(relevance, ignore_index)
     else:
@@ -8037,13 +8096,14 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     is_tied[1:] = same
     is_tied[:-1] |= same
     is_tied &= score > -np.inf
+    # Rows in order need no sorting back.
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
-NAMES_OF_LISTS = {plain_name(name) for groups in LISTS_OF_IDS.values() for name in chain(*groups)}
-Candidates = dict[str, Sequence[Any]]  # the fields that could have each role
+NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
 class Roles(NamedTuple):
@@ -8056,10 +8116,8 @@ class Roles(NamedTuple):
     others: Sequence[str]  # the paths that are not read
 
     @classmethod
-    def chosen(
-        cls, fields: FieldsByPath, candidates: Candidates, names: Names, there: str
-    ) -> "Roles":
-        """Return the roles for which there is one candidate each.
+    def chosen(cls, fields: Fields, candidates: Candidates, names: Names, there: str) -> "Roles":
+        """Return the roles, for which there must be a single candidate.
 
         Raises:
             UnknownFieldError: there is none for a role, or more than one.
@@ -8069,20 +8127,19 @@ class Roles(NamedTuple):
         return cls.at(paths, fields, listed, names)
 
     @classmethod
-    def at(
-        cls, paths: dict[str, str], fields: FieldsByPath, listed: Fields, names: Names
-    ) -> "Roles":
+    def at(cls, paths: dict[str, str], fields: Fields, listed: Fields, names: Names) -> "Roles":
         """Return the roles of which the paths are given."""
         keys = {role: fields[path].keys for role, path in paths.items()}
-        others = fields_without_role(listed.examples, paths)
+        others = fields_without_role(listed, paths)
         return cls(keys.get("query"), keys["document"], keys.get(names.value), paths, others)
 
 
 def are_pairs(row: Any) -> bool:
     """Return whether a query's documents are pairs of an id, or an object, and a value."""
-    if not is_list(row) or len(row) == 0 or not _is_pair(row[0]):
+    pair = first_in(row)
+    if not _is_pair(pair):
         return False
-    first, value = row[0]
+    first, value = pair
     if isinstance(value, str) and number_of_text(value) is not None:
         # Ids that are digits, as in the lists of Chroma, would be read as values.
         return False
@@ -8109,8 +8166,22 @@ def split_pairs(row: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 # Tables
 
 
+def columns_of_table(
+    columns: Sequence[Any], names: Names, there: str, examples: Callable[[], Mapping[Any, Any]]
+) -> dict[str, Any]:
+    """Return the columns of the roles, as `chosen_columns` does.
+
+    The examples, which may take long to read, are for the error.
+    """
+    refuse_repeated_names(columns)
+    try:
+        return chosen_columns(columns_as_fields(dict.fromkeys(columns)), names, there)
+    except UnknownFieldError:
+        return chosen_columns(columns_as_fields(examples()), names, there)
+
+
 def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
-    """Return the column of each role.
+    """Return the columns of the roles.
 
     A table of two columns, of queries and documents, needs no values.
 
@@ -8129,7 +8200,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
             hint += f", or {ids} alone if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
-        others = max(0, len(columns.last) - 2)  # beside the query and the document
+        others = max(0, len(columns) - 2)  # beside the query and the document
         candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     if not names.is_order_given:
@@ -8150,13 +8221,13 @@ def _columns_of_documents(columns: Fields, names: Names) -> list[Any]:
 # Hits
 
 
-def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
+def roles_of_hits(fields: Fields, names: Names) -> Roles:
     """Return where the hits of a query have the documents and their values."""
-    outside_lists = fields.leaves_among([path for path, field in fields.items() if not field.lists])
+    outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
     if names.value:
-        others = len(fields.leaves.last) - 1  # beside one id
+        others = len(fields.leaves) - 1  # beside one id
         candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     if not names.is_order_given:
@@ -8168,7 +8239,7 @@ def roles_of_hits(fields: FieldsByPath, names: Names) -> Roles:
 
 
 def roles_of_objects(
-    objects: Sequence[Any], fields: FieldsByPath, names: Names, have_queries: bool
+    objects: Sequence[Any], fields: Fields, names: Names, have_queries: bool
 ) -> Roles:
     """Return where objects, which are rows or queries, have the query, documents and values.
 
@@ -8223,7 +8294,7 @@ def holds_documents(field: Field) -> bool:
 
 
 def _lists_to_read_otherwise(
-    objects: Sequence[Any], fields: FieldsByPath, documents: Sequence[str], names: Names
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
 ) -> Iterator[str]:
     """Yield what an error says about lists that no name of a document alone makes readable."""
     for path, field in fields.items():
@@ -8267,7 +8338,7 @@ def _inputs_roles_are_rows(rows: Any) -> bool:
         return False
     if min(map(len, rows), default=0) < 2:
         return False
-    return not any(is_object(cell) or is_list(cell) for cell in rows[0])
+    return not any(map(is_nested, rows[0]))
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -8280,13 +8351,13 @@ def _is_single(field: Field) -> bool:
     return not holds_documents(field) and not field.has_fields
 
 
-def _queries(fields: FieldsByPath, documents: Sequence[str], names: Names) -> list[str]:
+def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str]:
     are_lists = any(holds_documents(fields[path]) for path in documents)
-    single = fields.leaves_among([path for path, field in fields.items() if _is_single(field)])
+    single = Fields((path, field) for path, field in fields.items() if _is_single(field))
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
 
 
-def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) -> bool:
+def _has_no_query(fields: Fields, documents: Sequence[str], names: Names) -> bool:
     """Return whether objects with lists have nothing that could name the query."""
     if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
         return False
@@ -8295,17 +8366,17 @@ def _has_no_query(fields: FieldsByPath, documents: Sequence[str], names: Names) 
     beside = {*documents}
     if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
         beside.update(_other_lists(fields, documents[0]))
-    return all(fields[path].lists or path in beside for path in fields.leaves.last)
+    return all(path in beside for path in fields.leaves.outside_lists)
 
 
-def _other_lists(fields: FieldsByPath, document: str) -> list[str]:
+def _other_lists(fields: Fields, document: str) -> list[str]:
     """Return the lists and mappings that stand beside a list of ids."""
     start = fields[document].keys[:-1]
     beside = [path for path, field in fields.items() if field.keys[:-1] == start]
     return [path for path in beside if not _is_single(fields[path])]
 
 
-def _documents(fields: FieldsByPath, names: Names) -> list[str]:
+def _documents(fields: Fields, names: Names) -> list[str]:
     name = names.name("document")
     if name is not None:
         named = _inputs_roles_named("document", name, fields, names)
@@ -8315,7 +8386,7 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     lists: list[str] = []
     rows: list[str] = []
     list_of_values = _list_of_named_values(fields, names)
-    for path in fields.leaves.last:
+    for path in fields.leaves:
         if list_of_values and fields[path].list_path != list_of_values:
             continue
         if fields[path].lists:
@@ -8324,10 +8395,10 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
             lists.append(path)
         else:
             rows.append(path)
-    in_lists = fields_at(lists, fields)
+    in_lists = fields.among(lists)
     standard: list[tuple[Fields, Groups]] = [
-        (fields_at(hits, fields), DOCUMENT_OF_HITS),
-        (fields_at(rows, fields), DOCUMENT),
+        (fields.among(hits), DOCUMENT_OF_HITS),
+        (fields.among(rows), DOCUMENT),
         (in_lists, LISTS_OF_IDS[names.kind]),
         (in_lists, DOCUMENT),
     ]
@@ -8341,14 +8412,14 @@ def _documents(fields: FieldsByPath, names: Names) -> list[str]:
     return []
 
 
-def _inputs_roles_named(role: str, name: str, fields: FieldsByPath, names: Names) -> list[str]:
+def _inputs_roles_named(role: str, name: str, fields: Fields, names: Names) -> list[str]:
     """Return the fields with a name that `fields` gives, also a mapping of ids to values."""
     if name in fields and isinstance(fields[name].example, Mapping):
         return [name]
     return names.candidates(role, fields.leaves, ())
 
 
-def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
+def _list_of_named_values(fields: Fields, names: Names) -> Keys:
     """Return the path to the list of the values that `fields` names; empty if there is none."""
     if names.name(names.value) is None:
         return ()
@@ -8356,7 +8427,7 @@ def _list_of_named_values(fields: FieldsByPath, names: Names) -> Keys:
     return fields[named[0]].list_path if len(named) == 1 else ()
 
 
-def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> list[str]:
+def _rankings_elsewhere(fields: Fields, document: str, names: Names) -> list[str]:
     """Return fields of other lists that could be the documents of this side.
 
     There are such only if the chosen list has values of the other side: a log may hold the run
@@ -8365,13 +8436,11 @@ def _rankings_elsewhere(fields: FieldsByPath, document: str, names: Names) -> li
     chosen = fields[document].list_path
     if not chosen:
         return []
-    ends = fields.leaves
     by_list: dict[Keys, list[str]] = {}
-    for path in ends.last:
-        by_list.setdefault(fields[path].list_path, []).append(path)
-    values_of_other_side = RELEVANCE[:1] if names.kind == "run" else SCORE
-    spellings = set(map(plain_name, chain(*values_of_other_side)))
-    if spellings.isdisjoint(ends.last[path] for path in by_list[chosen]):
+    for path, field in fields.leaves.items():
+        by_list.setdefault(field.list_path, []).append(path)
+    values_of_other_side = PLAIN_RELEVANCES if names.kind == "run" else PLAIN_SCORES
+    if not fields_called(values_of_other_side, fields.among(by_list[chosen])):
         return []
     elsewhere = []
     for start, paths in by_list.items():
@@ -8398,7 +8467,7 @@ def are_scored_pairs(row: Any) -> bool:
 
 
 def _inputs_roles_values(
-    objects: Sequence[Any], fields: FieldsByPath, candidates: Candidates, names: Names
+    objects: Sequence[Any], fields: Fields, candidates: Candidates, names: Names
 ) -> Candidates:
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
@@ -8419,8 +8488,7 @@ def _inputs_roles_values(
     beside = []
     others = 0
     depth = len(document.list_path)
-    for path in fields.leaves.last:
-        field = fields[path]
+    for path, field in fields.leaves.items():
         if path in queries or field.list_path[:depth] != document.list_path:
             continue
         others += path not in documents
@@ -8429,7 +8497,7 @@ def _inputs_roles_values(
     # Hits that have ids alone may have their values in a list beside them.
     if others == 0 and len(document.lists) == 1:
         return _lists_beside(objects, fields, document, names)
-    return _values_beside(fields.leaves_among(beside), documents, others, names)
+    return _values_beside(fields.among(beside), documents, others, names)
 
 
 def _values_beside(
@@ -8447,14 +8515,14 @@ def _values_beside(
     if names.has_no_value:
         return {}
     if number_beside == 0 and names.name(role) is None:
-        return {}  # ids alone: their order counts, or each is relevant
+        return {}  # ids alone: their order counts, or all are relevant
     values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
     return {role: without_model_scores(values, number_beside, beside_id, names)}
 
 
 def _lists_beside(
-    objects: Sequence[Any], fields: FieldsByPath, document: Field, names: Names
+    objects: Sequence[Any], fields: Fields, document: Field, names: Names
 ) -> Candidates:
     """Return the lists and mappings beside a list of ids, or of hits, that could hold their values.
 
@@ -8466,10 +8534,10 @@ def _lists_beside(
     start = list_of_ids[:-1]
     ids = values_at(objects, document.keys)
     beside = []
-    graded = []
+    graded = Fields()  # in lists of objects beside it
     for path, field in fields.items():
-        if field.list_path and field.list_path[:-1] == start:
-            graded.append(path)
+        if not field.has_fields and field.list_path and field.list_path[:-1] == start:
+            graded[path] = field
         if field.keys == list_of_ids or field.keys[:-1] != start:
             continue
         if plain_name(field.keys[-1]) in NAMES_OF_LISTS:
@@ -8481,13 +8549,13 @@ def _lists_beside(
         needed = len(pairs) if _holds_text(field.example) else len(pairs) / 2
         if len(pairs) > 0 and fitting >= needed:
             beside.append(path)
-    values_in_objects = names.candidates(names.value, fields.leaves_among(graded), names.values())
-    if without_model_scores(values_in_objects, len(graded), fields.leaves_among(graded), names):
+    values_in_objects = names.candidates(names.value, graded, names.values())
+    if without_model_scores(values_in_objects, len(graded), graded, names):
         return {names.value: []}
     if not beside:
         return {}
     standard = (*names.values(in_lists=True), *names.values())
-    return {names.value: names.candidates(names.value, fields_at(beside, fields), standard)}
+    return {names.value: names.candidates(names.value, fields.among(beside), standard)}
 
 
 def _holds_text(values: Any) -> bool:
@@ -8496,13 +8564,13 @@ def _holds_text(values: Any) -> bool:
 
 def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
     """Return whether a list is as long as a list of ids, or a mapping has the ids as keys."""
-    if not is_list(ids) and not isinstance(ids, Set):
+    if not isinstance(ids, (list, tuple, Set)):
         return False
     if isinstance(values, Mapping):
         return {*ids} <= values.keys()
     if not is_list(values) or len(values) != len(ids):
         return False
-    if any(map(is_list, values)) or any(map(is_object, values)):
+    if any(map(is_nested, values)):
         return False
     if names.kind == "run" and _holds_text(values):
         # Text beside what was retrieved is content, unless it is the same ids in another order.
@@ -8533,6 +8601,7 @@ class ListReader:
         if values is not None and not self.names.has_no_value:
             self.has_values = True
             numbers = list(map(as_number, values))
+        # One query is enough for a warning; in the others the fault is the same.
         if self.names.kind == "run" and not self.warning:
             problem = contradiction(numbers or (), ranks, self.names)
             if problem:
@@ -8637,9 +8706,10 @@ class ObjectReader:
         # The documents of a query may be in several lists, as `spans.chunks.id`.
         self.are_in_lists = len(document.lists) == 2
         _refuse_other_lists(fields, self.fields, names)
-        self.are_hits = document.in_list
+        self.are_hits = len(document.lists) > 0
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
+        # Ranks in other lists may be of other documents.
         self.ranks = _path_of_ranks(beside, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
@@ -8661,7 +8731,7 @@ class ObjectReader:
         return self.roles.value is not None or self.lists.has_values
 
     def within(self, objects: Sequence[Any]) -> Sequence[Any]:
-        """Return the objects that have the query: those of an outer list, if it is in one."""
+        """Return the objects that have the query, which may be in an outer list."""
         return _within_lists(objects, self.wrapper)
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
@@ -8669,16 +8739,27 @@ class ObjectReader:
         fields = self.fields.items()
         return {role: values_at(objects, self.paths[path]) for role, path in fields}
 
+    def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
+        """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
+
+        Ranks in an outer list have no place beside the rows, and without the field of a query every
+        row is the only one of its query.
+        """
+        if self.ranks is None or self.wrapper or not {"query", "score"} <= self.fields.keys():
+            return None
+        return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
+
     def queries(
         self, objects: Sequence[Any], ids: Sequence[Any] | None = None
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        have_ids = ids is not None and not self.wrapper
-        path = None if have_ids else self.roles.query
+        if self.wrapper:
+            ids = None  # they are those of the objects around the queries
+        path = self.roles.query if ids is None else None
         if path is not None:
             ids = values_at(objects, path)
-        elif ids is None or self.wrapper:
+        elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
         outer_lists = lists
@@ -8738,6 +8819,7 @@ class ObjectReader:
         if self.roles.value is None:
             return None
         values = self._list_at(row, self.roles.value)
+        # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
         if values is None and not ids:
@@ -8752,10 +8834,10 @@ class ObjectReader:
 def _inputs_object_reader_chosen(
     objects: Sequence[Any],
     wrapper: Keys,
-    fields: FieldsByPath,
+    fields: Fields,
     names: Names,
     have_queries: bool,
-) -> tuple[FieldsByPath, Roles]:
+) -> tuple[Fields, Roles]:
     """Return the fields of the objects in the lists at a path, and their roles."""
     inner = _within_lists(objects, wrapper)
     if wrapper:
@@ -8852,12 +8934,12 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     (['qid', 'docno'], [['d']])
 
     Raises:
-        ValueError: it is a table for each split, or its rows cannot be counted.
+        ValueError: it holds the tables of all splits, or its rows cannot be counted.
     """
     _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
         return _frame_of_records(argument, value)
-    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a LazyFrame
+    if is_lazy(value):
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
@@ -8865,7 +8947,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     if has_schema and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
-    if names is None:
+    if names is None:  # such as an array, or a column
         return None
     if is_database_query(value):
         return _frame_of_query(value, names)
@@ -9012,6 +9094,7 @@ def _with_name(column: Any, name: str) -> Any:
     says_so = says_lowest_first(name) or says_lowest_first(name, NAMES_OF_RANKS)
     if not says_so or name_of_column(column) == name:
         return column
+    # What is read later knows the order of these scores by the name alone.
     with suppress(pa.ArrowException, ValueError):
         return pa.table({name: plain(name, column)})
     return column
@@ -9038,6 +9121,7 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
+    # A single column has no documents beside its queries; it may be a column of lists.
     if frame is None or len(frame.names) < 2:
         return None
     return frame
@@ -9051,16 +9135,6 @@ def is_dict_of_columns(side: Mapping[Any, Any], names: Names) -> bool:
     if are_names_of_fields(side):
         return True
     return len(names.given_names) > 1 and all(name in side for name in names.given_names)
-
-
-def chosen_of_frame(frame: Frame, names: Names) -> dict[str, Any]:
-    """Return the names of the columns of a frame by role."""
-    refuse_repeated_names(frame.names)
-    there = "the table has the columns"
-    try:
-        return chosen_columns(Fields.of_table(dict.fromkeys(frame.names)), names, there)
-    except UnknownFieldError:  # once more, with examples for the error
-        return chosen_columns(Fields.of_table(examples_of(frame)), names, there)
 
 
 def examples_of(frame: Frame) -> dict[Any, Any]:
@@ -9082,7 +9156,8 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if names.has_no_query and _has_lists(frame):
         return rows_of_frame(frame)  # every row is a query
     try:
-        chosen = chosen_of_frame(frame, names)
+        there = "the table has the columns"
+        chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
     except ValueError as error:
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
@@ -9092,7 +9167,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
     if ranks is not None:
         named["rank"] = ranks
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
-    # All at once, since a query of a database runs for each reading.
+    # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
     cells = dict(zip(named, columns.values(), strict=True))
     if holds_lists(cells["document"]):
@@ -9147,11 +9222,11 @@ def holds_lists(cells: Any) -> bool:
     if isinstance(cells, ARROW):
         return bool(pa.types.is_nested(cells.type))
     first = as_python(next((cell for cell in cells if cell is not None), None))
-    return is_list(first) or is_object(first)
+    return is_nested(first)
 
 
 def _has_lists(frame: Frame) -> bool:
-    return any(is_list(cell) or is_object(cell) for cell in examples_of(frame).values())
+    return any(map(is_nested, examples_of(frame).values()))
 
 
 def rows_of_frame(frame: Frame) -> list[dict[str, Any]]:
@@ -9167,8 +9242,7 @@ def _cells_of(name: Any, column: Any) -> list[Any]:
     if hasattr(column, "column_name"):  # of a Dataset
         return list(map(as_python, column))
     if library_of(column) == "pandas" and column.dtype == object:
-        lists = (cell for cell in column if is_list(cell) and cell)
-        first = next(chain.from_iterable(lists), None)
+        first = next(filter(None, map(first_in, column)), None)
         if isinstance(first, tuple) and is_object(first):
             # Arrow would read a row of Spark, which has names, as a list.
             return list(column.where(column.notna(), None))
@@ -9295,7 +9369,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     >>> read_side("predictions", [["d3", "d1"]], Names("run", "score")).queries
     {0: {'d3': -1, 'd1': -2}}
     """
-    if side is None or isinstance(side, (ById, Columns, Pairs, str)) or is_sparse(side):
+    if isinstance(side, (NoneType, ById, Columns, Pairs, str)) or is_sparse(side):
         return side
     if isinstance(side, io.IOBase):
         raise InputError(f"is an open file ({type(side).__name__}); give its path", argument)
@@ -9356,11 +9430,11 @@ def objects_by_id(
         raise within(error, argument, instead_of=argument) from None
     if reader.are_rows:
         cells = reader.rows(reader.within(objects))
+        ranked = reader.rows_with_ranks(objects)
         if queries is not None:
             cells = {"query": list(queries), **cells}
         has_ranks = False
-        if reader.ranks is not None and "score" in cells and not reader.wrapper:
-            ranked = {**cells, "rank": values_at(objects, reader.ranks)}
+        if ranked is not None:
             has_ranks = held_against_ranks(argument, ranked, names)
         roles = reader.roles
         columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
@@ -9409,10 +9483,11 @@ def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
 
     A query has no single value. A path that `fields` gives begins with a key.
     """
+    # To spell thousands of ids as names of fields would take long.
     if len(side) > MOST_FIELDS:
         return False
-    for path in (names.name("query"), names.name("document")):
-        if path is not None and any(f"{path}.".startswith(f"{key}.") for key in side):
+    for path in filter(None, (names.name("query"), names.name("document"))):
+        if any(f"{path}.".startswith(f"{key}.") for key in side):
             return True
     if are_names_of_fields(side) or _is_wrapper(side, names):
         return True
@@ -9434,12 +9509,9 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     if all(map(is_mapping_to_values, lists[0])):
         return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
-    if not any(field.in_list for field in fields.values()):
+    if len(fields.outside_lists) == len(fields):
         return False
-    outside_lists = fields.leaves_among(
-        [path for path, field in fields.items() if not field.in_list]
-    )
-    return not names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
+    return not names.candidates("document", fields.leaves.outside_lists, DOCUMENT_OF_HITS)
 
 
 def is_mapping_to_values(row: Any) -> bool:
@@ -9448,17 +9520,12 @@ def is_mapping_to_values(row: Any) -> bool:
         return False
     if SINGLE.issuperset(map(type, row.values())):  # much faster
         return True
-    return not any(is_object(value) or isinstance(value, (list, tuple)) for value in row.values())
-
-
-def _inputs_sides_is_mapping_to_numbers(row: Mapping[Any, Any]) -> bool:
-    types = set(map(type, row.values()))
-    return all(issubclass(kind, (Real, NoneType)) for kind in types)
+    return not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
     """Return whether an object is a mapping of documents to numbers, and no record."""
-    return _inputs_sides_is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
+    return is_mapping_to_numbers(row) and not _has_names_of_fields(row, names)
 
 
 def _has_names_of_fields(row: Mapping[Any, Any], names: Names) -> bool:
@@ -9487,19 +9554,17 @@ def _are_queries_of_numbers(run: Any) -> bool:
     """Return whether a value is {query: {document: number}}, which may be that of a system."""
     if not isinstance(run, Mapping) or len(run) == 0:
         return False
-    return all(isinstance(row, Mapping) and _inputs_sides_is_mapping_to_numbers(row) for row in run.values())
+    return all(map(is_mapping_to_numbers, run.values()))
 
 
 def _keys_around_queries(side: Mapping[Any, Any]) -> str:
     """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
     keys = ""
-    while len(side) == 1:
+    while isinstance(side, Mapping) and len(side) == 1:
         [(key, side)] = side.items()
         keys += f"[{key!r}]"
         if _are_queries_of_numbers(side):
             return keys
-        if not isinstance(side, Mapping):
-            break
     return ""
 
 
@@ -9527,8 +9592,7 @@ def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     if not isinstance(first, Mapping):
         return
     # Two names of fields tell a row: documents are hardly called query_id and score.
-    are_rows = len(first) < MOST_FIELDS and are_names_of_fields(first)
-    if are_rows or _are_columns_by_index(side):
+    if may_be_fields(first) or _are_columns_by_index(side):
         hint = "give the table itself, its records, [{...}, ...], or its columns, {name: [...]}"
         raise InputError(f"is a table by its index, such as {shown(dict(first))}; {hint}", argument)
     _refuse_fields_by_document(first, argument)
@@ -9570,7 +9634,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
     """Return whether a mapping has the names of columns, whose cells have the same keys."""
-    if len(side) >= MOST_FIELDS or not are_names_of_fields(side):
+    if not may_be_fields(side):
         return False
     if not all(isinstance(column, Mapping) for column in side.values()):
         return False
@@ -9587,6 +9651,7 @@ def _have_same_keys(mappings: Sequence[Mapping[Any, Any]]) -> bool:
 
 def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any:
     """Return the documents of a list of queries, or of objects; itself if it has numbers."""
+    # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
         return _inputs_sides_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
@@ -9634,7 +9699,7 @@ def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names)
     for row in rows:
         if not isinstance(row, Mapping) or not row:
             continue
-        if not _inputs_sides_is_mapping_to_numbers(row):
+        if not is_mapping_to_numbers(row):
             return False
         # All records have the names of the first ones. To spell the ids of all rankings takes long.
         if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
@@ -9708,12 +9773,12 @@ def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
     if isinstance(row, np.ndarray):
         return row.ndim == 1 and row.dtype.kind in "UT"
-    return is_list(row) and len(row) > 0 and id_kind(type(row[0])) not in ("", "integers")
+    return id_kind(type(first_in(row))) not in ("", "integers")
 
 
 def are_hits(row: Any) -> bool:
     """Return whether a query's documents are objects."""
-    return is_list(row) and len(row) > 0 and is_object(row[0])
+    return is_object(first_in(row))
 
 
 def _inputs_sides_by_query(
@@ -9753,6 +9818,8 @@ class RowReader:
         self.lists = ListReader(names)
         self.forms: dict[str, None] = {}
         self.has_values = False  # whether some documents read so far have values
+        self.fields: Mapping[str, str] = {}  # the fields of hits by role
+        self.others: Sequence[str] = ()  # the fields of hits that are not read
         rows = list(rows)
         hits = list(filter(are_hits, rows))
         pairs = [] if hits else list(filter(are_pairs, rows))
@@ -9765,21 +9832,13 @@ class RowReader:
             objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
             self.lists.path = self.hits.lists.path
+        if self.hits is not None:
+            self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
     @property
     def form(self) -> str:
         """What was read, as `preview` says it."""
         return " and ".join(self.forms)
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """The fields of hits by role."""
-        return {} if self.hits is None else self.hits.roles.fields
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The fields of hits that are not read."""
-        return () if self.hits is None else self.hits.roles.others
 
     def documents(self, query: Any, row: Any) -> DocumentValues:
         """Return the values of a query's documents by their ids."""
@@ -9837,7 +9896,7 @@ def without_filling(ids: Sequence[Any]) -> Sequence[Any]:
     [7, 3]
     """
     count = len(ids)
-    # FAISS fills up a list with -1 where it found fewer documents, as others pad labels.
+    # FAISS fills up a list with -1 where there were fewer documents, as others pad labels.
     while count > 0 and type(ids[count - 1]) is int and ids[count - 1] == -1:
         count -= 1
     return ids[:count]
@@ -9958,7 +10017,7 @@ def _stored(sparse: Any) -> Mask | None:
     """Return a mask of the stored values in the flat matrix; None if all are stored."""
     stored = np.zeros(sparse.shape[0] * sparse.shape[1], bool)
     stored[_places(sparse)] = True
-    return None if stored.all() else stored
+    return unless_all(stored)
 
 
 def _with_padding(
@@ -9992,7 +10051,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         inputs = inputs._replace(document_ids=None)
     if is_sparse(qrels) and _inputs_beside_ids_are_columns(run, qrels):
         # Lists of integers beside a sparse matrix are numbers of its columns, best first.
-        run = _inputs_beside_ids_ranked(_inputs_beside_ids_lists(run), names)
+        run = _inputs_beside_ids_ranked(run, names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
     elif has_ids(qrels) and is_sparse(run):
@@ -10001,7 +10060,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         run = _by_column(run)
     elif has_ids(qrels) and _are_lists_without_ids(run):
         # Sets and mappings of integers beside scores by position.
-        run, qrels = _beside_judged_ids(_inputs_beside_ids_lists(run), qrels, names)
+        run, qrels = _beside_judged_ids(run, qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
 
@@ -10020,13 +10079,12 @@ def _are_lists_without_ids(side: Any) -> bool:
 
 
 def _inputs_beside_ids_lists(side: Any) -> Rows:
-    """Return the values of queries as lists, also from an array or a column."""
-    return [in_python(row) for row in in_python(side)]
+    """Return the values of queries as lists, also from an array or a column; None is empty."""
+    return [[] if row is None else in_python(row) for row in in_python(side)]
 
 
-def _are_integers(rows: Rows) -> bool:
-    values = chain.from_iterable(row for row in rows if row is not None)
-    return all(isinstance(value, (int, np.integer)) for value in values)
+def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
+    return all(isinstance(value, (int, np.integer)) for value in chain.from_iterable(rows))
 
 
 # Ids beside both sides
@@ -10034,7 +10092,8 @@ def _are_integers(rows: Rows) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
+    rows = list(map(in_python, in_python(values)))
+    lists = list(map(in_python, in_python(ids)))
     if len(rows) != len(lists):
         problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
         raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
@@ -10050,6 +10109,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         documents = []
         numbers = []
         for document, number in zip(row_ids, row, strict=True):
+            # FAISS fills up its lists of ids with -1.
             if document != -1:
                 documents.append(document)
                 numbers.append(as_number(number))
@@ -10063,29 +10123,29 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
 # Predictions beside judged ids
 
 
-def _beside_judged_ids(rows: Rows, qrels: Any, names: Names) -> tuple[Any, Any]:
+def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
     """Return predictions that are lists of numbers, and references that have ids.
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    rows = _inputs_beside_ids_lists(run)
     if _are_integers(rows):
-        return _inputs_beside_ids_ranked(rows, names), qrels  # as rankers return ids without scores
+        return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
     if not _has_integer_ids(qrels):
         raise _scores_beside_ids(qrels)
     if isinstance(qrels, ById) and qrels.by_position:
-        return rows, _labels_of_columns(qrels, rows)
-    columns = max((len(row) for row in rows if row is not None), default=0)
-    _refuse_other_columns("references", qrels, columns)
-    queries = {query: dict(enumerate(row or ())) for query, row in enumerate(rows)}
+        return run, _labels_of_columns(qrels, rows)
+    _refuse_other_columns("references", qrels, max(map(len, rows), default=0))
+    queries = {query: dict(enumerate(row)) for query, row in enumerate(rows)}
     form = "lists of scores of the documents 0, 1, 2, ..."
     return ById(queries, by_position=True, form=form), qrels
 
 
-def _inputs_beside_ids_ranked(rows: Rows, names: Names) -> ById:
+def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
     queries = {}
-    for query, row in enumerate(rows):
-        ids = without_filling(list(row or ()))
+    for query, row in enumerate(_inputs_beside_ids_lists(run)):
+        ids = without_filling(row)
         try:
             queries[query] = documents_of_query(ids, None, names)
         except InputError as error:
@@ -10096,7 +10156,7 @@ def _inputs_beside_ids_ranked(rows: Rows, names: Names) -> ById:
 def _has_integer_ids(side: ById | Columns) -> bool:
     if isinstance(side, Columns):
         return bool(pa.types.is_integer(side.document.type))
-    return _are_integers(list(side.queries.values()))
+    return _are_integers(side.queries.values())
 
 
 def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
@@ -10104,7 +10164,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
     check_queries_equal(len(rows), len(qrels.queries))
     labels = []
     for query, (row, judged) in enumerate(zip(rows, qrels.queries.values(), strict=True)):
-        columns = len(row or ())
+        columns = len(row)
         _refuse_other_columns("references", ById({query: judged}), columns)
         relevances = np.zeros(columns)
         for column, relevance in judged.items():
@@ -10116,8 +10176,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
 def _scores_beside_ids(qrels: ById | Columns) -> InputError:
     ids = f"give {mark('document_ids')}, the id of each score, or {{query: {{document: score}}}}"
     if isinstance(qrels, ById) and qrels.form == "lists of ids":
-        documents = chain.from_iterable(qrels.queries.values())
-        texts = [document for document in documents if isinstance(document, str)]
+        texts = [document for document in qrels.ids() if isinstance(document, str)]
         if texts:
             problem = f"hold text such as {shown(texts[0])} beside scores"
             return InputError(f"{problem}; {to_label(texts)}; if they are ids, {ids}", "references")
@@ -10126,7 +10185,7 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     if isinstance(run, ById):
-        for document in chain.from_iterable(run.queries.values()):
+        for document in run.ids():
             if isinstance(document, str) and "." in document and number_of_text(document):
                 problem = f"hold numbers as text, such as {shown(document)}"
                 hint = "give numbers, [list(map(float, row)) for row in predictions]"
@@ -10136,7 +10195,7 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
     for row in _inputs_beside_ids_lists(qrels):
-        if row is not None and len(set(in_python(row))) < len(row):  # no list of ids
+        if len(set(row)) < len(row):  # no list of ids
             hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
             return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
@@ -10150,7 +10209,7 @@ def _inputs_beside_ids_are_columns(run: Any, sparse: Any) -> bool:
     if isinstance(run, ARROW) or not _are_lists_without_ids(run):
         return False
     rows = _inputs_beside_ids_lists(run)
-    return _are_integers(rows) and all(len(row or ()) != sparse.shape[1] for row in rows)
+    return _are_integers(rows) and sparse.shape[1] not in map(len, rows)
 
 
 def _by_column(sparse: Any) -> ById:
@@ -10289,12 +10348,12 @@ def _with_integers(side: Any) -> Any:
 def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     """Raise an error if one side names its queries and the other does not, or has more queries."""
     ranked, judged = run.positions, qrels.positions
-    if ranked is None and judged is None:
-        return
     if isinstance(run, ById) and not run.queries:
         return  # a run without queries, such as that of IDCG
     if ranked is not None and judged is not None:
         check_queries_equal(ranked, judged)
+        return
+    if ranked == judged:  # both have ids
         return
     argument = "references" if ranked is None else "predictions"
     problem = "have no ids of queries, which the other side has"
@@ -10319,8 +10378,8 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
 def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
     """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
 
-    Zeros are those that a number may lose, as 007 and 7.0. Most ids hold none of these, so that no
-    two of them can be the same id in other spellings.
+    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
+    can be the same id in other spellings.
     """
     text = _first_lines(run) + _first_lines(qrels)
     if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
@@ -10329,10 +10388,9 @@ def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
 
 
 def _first_lines(side: ById | Columns) -> str:
-    """Return the ids of the first documents, a line each; empty if they are no text."""
+    """Return the ids of the first documents, one a line; empty if they are no text."""
+    documents: Iterable[Any]
     if isinstance(side, Columns):
-        if not pa.types.is_string(side.document.type):
-            return ""
         documents = side.document[:IDS_LOOKED_AT].to_pylist()
     else:
         documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
@@ -10345,8 +10403,10 @@ def _first_lines(side: ById | Columns) -> str:
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
     """Yield ids that may be lists written as text."""
     if isinstance(side, ById):
-        documents = islice(chain.from_iterable(side.queries.values()), FIRST_IDS)
-        texts = [document for document in documents if isinstance(document, str)]
+        texts = [
+            document for document in islice(side.ids(), FIRST_IDS) if isinstance(document, str)
+        ]
+        # One search in all text is faster than one in every id.
         if any(bracket in "".join(texts) for bracket in "[({"):
             yield from texts
     elif _hold_any(side.document, b"[({"):
@@ -10389,7 +10449,8 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
     several = side.document.filter(has_parts)
     if not len(several):
         return
-    known = set(map(str, _inputs_together_ids_of(other)))
+    # Only now, since few sides hold such ids, and the other may have millions.
+    known = set(map(str, other.ids()))
     for document in dict.fromkeys(several.to_pylist()):
         parts = [part for part in SEPARATOR.split(document) if part]
         known_parts = [part for part in parts if part in known]
@@ -10400,12 +10461,6 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
             known_part = f"{shown(known_parts[0])} is one of the other side"
             hint = "give a list of ids in each cell, or a row for each document"
             raise InputError(f"{problem}, of which {known_part}; {hint}", argument)
-
-
-def _inputs_together_ids_of(side: ById | Columns) -> Iterable[Any]:
-    if isinstance(side, ById):
-        return chain.from_iterable(side.queries.values())
-    return list(side.document.to_pylist())
 
 
 # ndcg/inputs/reading.py: Read rankings in any format as aligned arrays of relevance and score.
@@ -10510,12 +10565,7 @@ def _inputs_reading_are_rankings(side: Mapping[Any, Any]) -> bool:
     types = set(map(type, first.values())) - {NoneType}
     if not types or not types <= {int, float}:
         return False
-    return not _may_be_fields(side) and not _may_be_fields(first)
-
-
-def _may_be_fields(keys: Mapping[Any, Any]) -> bool:
-    """Return whether keys have the names of fields, and are no queries or documents."""
-    return 1 < len(keys) < MOST_FIELDS and are_names_of_fields(keys)
+    return not may_be_fields(side) and not may_be_fields(first)
 
 
 def settled_systems(
@@ -10693,7 +10743,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     table must have a score or a relevance.
     """
     document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
-    if document is None or qrels_document is None:
+    if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
     if relevance is None and document == qrels_document:
@@ -10714,7 +10764,7 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
 
 def _field_of(side: Any, role: str) -> Any:
     """Return the field from which a role was read; None for sides without fields."""
-    return side.fields.get(role) if has_ids(side) else None
+    return getattr(side, "fields", {}).get(role)
 
 
 # Both sides together
@@ -10786,7 +10836,7 @@ def align(
     if rankings.place is not None:
         rankings = rankings.matched()
     if has_ids(run) and not rankings.unmatched:
-        if str(first_id(run)).isdigit():
+        if str(run.first_id).isdigit():
             doubts.append(rankings.counted_ids())
         both_lack_some = rankings.judged is not None and rankings.retrieved is not None
         if both_lack_some and has_ids(inputs.references):
@@ -10795,7 +10845,7 @@ def align(
     for doubt in filter(None, doubts):
         warn(f"{mark('predictions')}: {doubt}")
     if judged_only:
-        rankings = rankings.of_judged()
+        rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
         refuse_open_ties(rankings, score_dtype)
     return rankings
@@ -10914,6 +10964,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
     sparse = [is_sparse(side) for side in (predictions, references)]
+    # Documents with ids are joined whole, and two sparse matrices are never made dense.
     if inputs.query_ids is not None or has_ids(references) or all(sparse):
         yield inputs
         return
@@ -10926,6 +10977,7 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
         yield inputs
         return
     part = documents // PART
+    # A piece ends with the query after which a whole number of parts is full.
     cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]
@@ -11253,6 +11305,7 @@ def shown_cell(cell: Any) -> str:
 START = 1 << 12  # bytes that tell the format
 YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
+FORMS_OF_FORMATS = {"parquet": "parquet", "arrow": "arrow", "json": "json", "jsonl": "json"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
     rb"(?!\0{3})(?s:.){3}\0{5}": "is a TFRecord file; read it by TensorFlow, and give its arrays",
     rb"PK\x03\x04(?s:.){26}[^\0]*\.npy": (
@@ -11307,13 +11360,9 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     _refuse_other_files(start, path)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
-    if given in ("parquet", "arrow"):
-        return given
-    if given in ("json", "jsonl"):
-        return "json"
     if given is None and text.lstrip().startswith((b"{", b"[")):
         return "json"
-    return "lines"
+    return FORMS_OF_FORMATS.get(given or "", "lines")
 
 
 def _refuse_other_files(start: bytes, path: str) -> None:
@@ -11978,13 +12027,12 @@ class ValueReader:
 
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
-        records = self.records
-        if self.kind != "objects" or records is None or records.ranks is None or records.wrapper:
+        if self.kind != "objects" or self.records is None:
             return "", False
-        cells = records.rows(values)
-        if "score" not in cells:
+        cells = self.records.rows_with_ranks(values)
+        if cells is None:
             return "", False
-        return fit_of_ranks({**cells, "rank": values_at(values, records.ranks)}, self.names)
+        return fit_of_ranks(cells, self.names)
 
     # Lines
 
@@ -12341,9 +12389,7 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
         return LETOR[kind]
     cells = cells_of_trec(line)
     has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = []
-    if not has_commas:
-        fitting = [layout for layout in standard if layout.fits(cells)]
+    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
     trec = next(iter(fitting), standard[0])
     if request.format == "trec":
         return trec
@@ -12405,11 +12451,13 @@ def _named_layout(
 ) -> Layout:
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
     _refuse_no_header(names, delimiter, request)
-    refuse_repeated_names(names)
-    lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
-    first = next(cells_in(lines, delimiter, range(len(names))), [])
-    examples = dict(zip(names, [*first, *[None] * len(names)], strict=False))
-    chosen = chosen_columns(Fields.of_table(examples), request.names, "the header has")
+
+    def examples() -> dict[str, str | None]:
+        lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
+        first = next(cells_in(lines, delimiter, range(len(names))), [])
+        return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
+
+    chosen = columns_of_table(names, request.names, "the header has", examples)
     at = [names.index(name) for name in chosen.values()]
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
@@ -12751,7 +12799,7 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if text.startswith(BYTE_ORDER_MARK):
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
-    is_padded = not layout.is_trec and any(space.encode() in text for space in layout.padding)
+    is_padded = any(space.encode() in text for space in layout.padding)
     if is_padded:
         text = _with_bare_quotes(text, layout)
     try:
@@ -12798,11 +12846,10 @@ def _read_cells(
     convert_options = pa.csv.ConvertOptions(
         column_types=types, include_columns=included, null_values=[]
     )
-    has_quotes = not layout.is_trec and b'"' in text
-    if has_quotes:
-        parse_options.quote_char = '"'
     if not layout.is_trec:
         convert_options.null_values = [""]  # an empty cell is a missing value
+        if b'"' in text:
+            parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
@@ -12842,13 +12889,13 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if as_qrels(rows[0], layout.kind) is None:
             return no_row(rows[0], layout.kind)
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        rows = [triple for triple in triples if triple]
+        rows = list(filter(None, triples))
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
-    has_quotes = not layout.is_trec and '"' in text
-    if has_quotes and text.count('"') % 2:
-        return "has a quoted cell that continues on the next line; put each row on a single line"
-    if has_quotes:
+    if not layout.is_trec and '"' in text:
+        if text.count('"') % 2:
+            problem = "has a quoted cell that continues on the next line"
+            return f"{problem}; put each row on a single line"
         cells = cells_of(text, layout.delimiter)
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
@@ -12898,11 +12945,14 @@ def _is_utf_8(text: str) -> bool:
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-TYPES_OF_NUMBERS = (
+TYPES_OF_VALUES = (
     pa.types.is_integer,
     pa.types.is_floating,
     pa.types.is_decimal,
     pa.types.is_boolean,
+    pa.types.is_string,  # of numbers, or labels
+    pa.types.is_large_string,
+    pa.types.is_string_view,
 )
 
 
@@ -13079,16 +13129,15 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
     if request.names.has_no_query and nested:
         return None
     there = "the table has the columns"
-    columns = Fields.of_table(dict.fromkeys(schema.names))
+    examples = dict.fromkeys(schema.names)
     try:
-        chosen = chosen_columns(columns, request.names, there)
+        chosen = columns_of_table(
+            schema.names, request.names, there, lambda: {**examples, **source.head()}
+        )
     except UnknownFieldError:
         if nested:
             return None
-        # The error shows the first row.
-        row = source.head()
-        columns = Fields.of_table({name: row.get(name) for name in schema.names})
-        chosen = chosen_columns(columns, request.names, there)
+        raise
     if chosen["document"] in nested:
         return None
     for role, name in chosen.items():
@@ -13100,14 +13149,12 @@ def _check_type(field: pa.Field, role: str) -> None:
     """Raise an error for a column that does not hold ids, or numbers."""
     kind = value_type(field.type)
     holds = f"the column {field.name!r} holds"
-    holds_ids = role in ("query", "document")
-    if pa.types.is_null(kind):
+    if pa.types.is_null(kind):  # which a column without values is
         return
-    if holds_ids and id_kind(kind) not in FILE_IDS:
-        raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
-    if holds_ids or id_kind(kind) == "text":  # text of numbers, or labels
-        return
-    if not any(is_number(kind) for is_number in TYPES_OF_NUMBERS):
+    if role in ("query", "document"):
+        if id_kind(kind) not in FILE_IDS:
+            raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
+    elif not any(is_such(kind) for is_such in TYPES_OF_VALUES):
         raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
 
 
@@ -17971,11 +18018,11 @@ def in_order_of_ids(
 
 def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
     """Return values as a column of text, integers of 64 bits, booleans or nulls."""
-    values = list(values) if isinstance(values, range) else plain_in_order("by", values)
+    values = plain_in_order("by", values)
     if isinstance(values, np.ndarray) and values.ndim == 1:
         # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
-    if not isinstance(values, (list, tuple, *ARROW)):
+    if not isinstance(values, (list, tuple, range, *ARROW)):
         given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
@@ -18132,7 +18179,7 @@ def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
         if frame is None or by not in frame.names:
             continue
         names = names_of_side("qrels", arguments.get("fields"))
-        fields = Fields.of_table(dict.fromkeys(frame.names))
+        fields = columns_as_fields(dict.fromkeys(frame.names))
         queries = names.candidates("query", fields, QUERY)
         if len(queries) == 1:
             return _slices_in_frame(frame, queries[0], by)
@@ -24161,7 +24208,7 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
     """Raise an error for a query that two processes have added; the sets are of process 0."""
     processes = [(0, added) for added in sets]
     for process, tables in enumerate(others, 1):
-        ids = _scores_batch_ids_ids_of(tables)
+        ids = _ids_of(tables)
         for other, added in processes:
             if twice := added & ids:
                 query = readable_id(min(twice))
@@ -24172,7 +24219,7 @@ def refuse_added_twice(sets: IdSets, others: Iterable[Iterable[pa.Table]]) -> No
         processes.append((process, ids))
 
 
-def _scores_batch_ids_ids_of(tables: Iterable[pa.Table]) -> frozenset[bytes]:
+def _ids_of(tables: Iterable[pa.Table]) -> frozenset[bytes]:
     ids: set[bytes] = set()
     for table in tables:
         column = table["query_id"]
@@ -25093,13 +25140,12 @@ class _Side(NamedTuple):
 def _scores_spark_rows_chosen(frame: Any, names: Names) -> dict[str, str]:
     columns = [name for name in frame.columns if name not in (ORIGIN, RANK)]
     there = "the table has the columns"
-    refuse_repeated_names(columns)
-    try:
-        return chosen_columns(Fields.of_table(dict.fromkeys(columns)), names, there)
-    except UnknownFieldError:  # once more, with examples for the error
+
+    def examples() -> Mapping[str, Any]:
         first = frame.select(*map(_scores_spark_rows_quoted, columns)).first()
-        examples = dict.fromkeys(columns) if first is None else first.asDict()
-        return chosen_columns(Fields.of_table(examples), names, there)
+        return dict.fromkeys(columns) if first is None else first.asDict()
+
+    return columns_of_table(columns, names, there, examples)
 
 
 def _with_a_row_for_each_document(frame: Any, names: Names) -> Any:
@@ -25544,7 +25590,7 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
             rankings = rankings.with_gains(options.labels)
         if options.missing == "raise":
             refuse_missing(rankings)
-        scored = rankings.of_judged() if options.judged_only else rankings
+        scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
     except InvalidRankingError as error:
         argument = {"relevance": "reference", "score": "prediction"}[error.array]

@@ -32,8 +32,8 @@ LONGEST_IDEAL = 10**6  # the most documents in a full ideal
 
 # Checked options are remembered, for loops that score batch after batch.
 MOST_REMEMBERED = 256
-_REMEMBERED_TYPES = (str, int, float, bool, type(None))
-_REMEMBERED: dict[str, "Options"] = {}
+_REMEMBERED_TYPES = (str, int, bool, type(None))
+_REMEMBERED: dict[tuple[Any, ...], "Options"] = {}
 
 # Where to find arguments that people try on other methods: hints for errors about unknown options.
 ELSEWHERE = {
@@ -148,10 +148,10 @@ class Options:
     @classmethod
     def parse(cls, **given: Any) -> "Options":
         """Check the options of `compute`; None means the convention's choice."""
-        # Only immutable values, which their text tells apart, also 0.0 and -0.0, 1 and True.
+        # Only hashable, immutable values; floats are excluded because 0.0 == -0.0.
         if not all(type(value) in _REMEMBERED_TYPES for value in given.values()):
             return _parsed_options(given)
-        key = repr(given)
+        key = tuple((name, type(value), value) for name, value in given.items())
         if key not in _REMEMBERED:
             parsed = _parsed_options(given)
             if len(_REMEMBERED) >= MOST_REMEMBERED:
