@@ -233,6 +233,20 @@ def _lists_to_read_otherwise(
     objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
 ) -> Iterator[str]:
     """Yield what an error says about lists that no name of a document alone makes readable."""
+    value = names.name(names.value)
+    if value in fields and fields[value].lists:
+        single = Fields((path, field) for path, field in fields.items() if _is_single(field))
+        standard = (*DOCUMENT, DOCUMENT_OF_HITS[1])
+        for document in names.candidates("document", single, standard)[:1]:
+            problem = f"{shown(value)} is in a list, and the document {shown(document)} is not"
+            yield f"{problem}; give a record for each {names.value}, with its document"
+            return
+    if not documents and names.takes_query_ids:
+        numbers = [path for path, field in fields.items() if _is_list_of_numbers(field)]
+        if len(numbers) > 1:
+            call = 'data=..., predictions="...", references="..."'
+            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
+            return
     for path, field in fields.items():
         if documents or field.has_fields or not is_list(field.example):
             continue
@@ -280,6 +294,11 @@ def _are_rows(rows: Any) -> bool:
 def _is_list_of_ids(field: Field) -> bool:
     """Return whether a field holds a list or a set outside other lists."""
     return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
+
+
+def _is_list_of_numbers(field: Field) -> bool:
+    values = field.example
+    return is_list(values) and len(values) > 0 and all(isinstance(one, Real) for one in values)
 
 
 def _is_single(field: Field) -> bool:

@@ -48,6 +48,13 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
+    "relevances in a list beside one document": qrels(
+        [{"query_id": "q", "doc_id": "a", "votes": [{"value": 1}, {"value": 0}]}],
+        fields={"relevance": "votes.value"},
+    ),
+    "lists of scores without ids": run(
+        [{"query_id": "q", "scores": [0.5, 0.9], "labels": [1, 0]}],
+    ),
     "ids that are all None": run({"q": [{"id": None, "metadata": {"source": "a"}}]}),
     "scores that are all None": run({"q": [{"id": "a", "score": None, "distance": 0.1}]}),
     "a distance of its own name": run({"q": [{"id": "a", "vector_distance": 0.1}]}),
