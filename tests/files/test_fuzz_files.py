@@ -80,6 +80,14 @@ def widths_of(content: bytes, kind: str) -> set[int]:
     return {3 if (of_three > of_four if first is None else is_row(first, {3})) else 4}
 
 
+def is_utf_16(start: bytes) -> bool:
+    """Whether the first four bytes are two ASCII characters, either before or after zeros."""
+    return any(
+        start[at::2] == b"\0\0" and b"\0" not in start[1 - at :: 2] and start[1 - at :: 2].isascii()
+        for at in (0, 1)
+    )
+
+
 def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     """Line by line, in plain Python."""
     found: Mapping = {}
@@ -96,6 +104,8 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
             faults = tuple(words for words, is_there in problems.items() if is_there)
             if content.startswith(b"ORC"):  # with a NUL byte soon after it, that of an ORC file
                 return Fault(None, ("is an ORC file", *faults))
+            if is_utf_16(content[:4]):
+                return Fault(None, ("is text in UTF-16",))
             return Fault(number, faults)
         cells = cells_of(line)
         if not cells[0] or (cells[0].startswith(b"#") and not is_row(cells, widths)):
