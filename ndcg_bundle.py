@@ -6270,8 +6270,8 @@ class Rankings(NamedTuple):
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
-        first_of_query = np.searchsorted(query, query)
-        return bool((score - score[0] == np.arange(len(score)) - first_of_query).all())
+        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+        return bool((score == place_in_query + int(score[0])).all())
 
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.
@@ -10214,7 +10214,8 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
     for row in _inputs_beside_ids_lists(qrels):
-        if len(set(row)) < len(row):  # no list of ids
+        numbers = [value for value in row if isinstance(value, Real)]
+        if len(set(numbers)) < len(numbers):  # no list of ids
             hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
             return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")

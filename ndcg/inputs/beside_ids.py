@@ -12,6 +12,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -193,7 +194,8 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
     problem = "hold lists of numbers beside documents with ids"
     for row in _lists(qrels):
-        if len(set(row)) < len(row):  # no list of ids
+        numbers = [value for value in row if isinstance(value, Real)]
+        if len(set(numbers)) < len(numbers):  # no list of ids
             hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
             return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")

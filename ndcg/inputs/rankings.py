@@ -223,8 +223,8 @@ class Rankings(NamedTuple):
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
-        first_of_query = np.searchsorted(query, query)
-        return bool((score - score[0] == np.arange(len(score)) - first_of_query).all())
+        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+        return bool((score == place_in_query + int(score[0])).all())
 
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.

@@ -162,6 +162,10 @@ SIDES: dict[str, Row] = {
     "documents by position beside ids": refused(
         compute, "references", **BY_ID | {"references": [[1, 0]]}
     ),
+    "labels beside ids": refused(compute, "references", **BY_ID | {"references": [[0, 1, 0]]}),
+    "a list among numbers beside ids": refused(
+        compute, "references", **BY_ID | {"references": [[1, [0]]]}
+    ),
     "an array beside ids": refused(
         compute, "references", **BY_ID | {"references": np.array([[1.0, 0.5]])}
     ),

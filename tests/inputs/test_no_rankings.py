@@ -438,6 +438,7 @@ def test_scores_that_count_in_rows_of_queries_get_one_warning(rows: np.ndarray) 
         [[0, 3, 2, 1, 4]] * 3,  # few documents
         [[4, 3, 2, 1, 0]] * 4,  # in the order of their scores
         [[1, 0], [0, 1]] * 10,  # two labels
+        [[True, False], [False, True]] * 10,
         [*[[1, 3, 2, 5, 4]] * 4, [5, 4, 3, 2, 2]],
         [*[[1, 3, 2, 5, 4]] * 4, [4, 3, 2, 1, 0]],
         [[2, 3, 4, 6, 5]] * 4,
