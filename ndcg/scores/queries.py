@@ -175,8 +175,9 @@ def counted_parts(
 
 def _warn_if_swapped(part: Rankings) -> None:
     rows: Any = slice(COMPARED)
-    if part.retrieved is not None:
-        rows = np.flatnonzero(part.retrieved[:COMPARED])
+    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
+    if masks:
+        rows = np.flatnonzero(np.logical_and.reduce(masks))
     warn_if_swapped(part.score[rows], part.relevance[rows])
 
 

@@ -137,6 +137,18 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     return found or Fault(None, (f"holds no {VALUE[kind]}s",))
 
 
+def slow_read_or_time(content: bytes, kind: str, longest: int) -> Mapping | Fault:
+    """As `slow_read`, but the first rows of qrels may end in times, which are no relevances."""
+    side = slow_read(content, kind, longest)
+    rows = list(filter(lambda cells: len(cells) > 2, map(cells_of, content.split(b"\n"))))
+    if kind == "run" or {cells[1] for cells in rows} <= {b"0", b"Q0"}:
+        return side
+    are_times = [re.fullmatch(rb"[0-9]{9,}(\.0*)?", cells[-1]) is not None for cells in rows]
+    if isinstance(side, Fault) and any(are_times):
+        return Fault(None, (*side.words, "ends in a time"))
+    return Fault(None, ("ends in a time",)) if all(are_times) else side
+
+
 def slow_ndcg(run: Mapping, qrels: Mapping, k: int | None, ties: str) -> list[float] | str:
     """The nDCG of each query of the qrels, or words of the error."""
     if not run.keys() & qrels.keys():
@@ -303,7 +315,7 @@ def check(ndcg: Metric, folder: Path, chance: random.Random, longest: int) -> bo
     """Whether the case was scored; otherwise it was refused."""
     queries = [some_id(chance) for _ in range(chance.choice([1, 2, 3]))]
     contents = {kind: some_text(kind, queries, longest, chance) for kind in ("run", "qrels")}
-    sides = {kind: slow_read(content, kind, longest) for kind, content in contents.items()}
+    sides = {kind: slow_read_or_time(contents[kind], kind, longest) for kind in contents}
     forms = {kind: chance.choice(["file", "file.gz", "pipe", "pipe.gz"]) for kind in contents}
     readers = {"run": ndcg.read_run, "qrels": ndcg.read_qrels}
     for kind, side in sides.items():

@@ -325,11 +325,18 @@ def ranks_no_id(queries: Queries) -> bool:
     )
 
 
+def are_triples(rows: Any) -> bool:
+    """Whether all rows are a user, an item and an estimate, which are refused."""
+    return all(tuple(map(type, row)) == (int, int, float) for row in rows)
+
+
 def check(folder: Path, case: Case) -> bool:
     """Whether there was a case: not all values go into all formats."""
     queries, options, name = case
     inputs = FORMATS["lists" if name == "batches" else name](queries, folder)
     if inputs is None or ranks_no_id(queries):
+        return False
+    if name == "tuples" and are_triples(inputs["predictions"]):
         return False
     tables = {"gain": GAINS, "discount": DISCOUNTS}
     inputs |= {
