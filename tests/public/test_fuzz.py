@@ -317,11 +317,11 @@ def as_cell(value: Any) -> Any:
     return int(value) if value == "1" else value
 
 
-def ranks_no_id(queries: Queries) -> bool:
-    """Whether text makes all numbers ids, and all of these are -1, which stands for no document."""
+def may_be_ids(queries: Queries) -> bool:
+    """Whether both sides may be lists of ids: text, or -1 in a run, for no document."""
     documents = list(itertools.chain.from_iterable(queries))
     return all(isinstance(document.relevance, str) for document in documents) and all(
-        document.score == -1 for document in documents
+        isinstance(document.score, str) or document.score == -1 for document in documents
     )
 
 
@@ -334,7 +334,7 @@ def check(folder: Path, case: Case) -> bool:
     """Whether there was a case: not all values go into all formats."""
     queries, options, name = case
     inputs = FORMATS["lists" if name == "batches" else name](queries, folder)
-    if inputs is None or ranks_no_id(queries):
+    if inputs is None or may_be_ids(queries):
         return False
     if name == "tuples" and are_triples(inputs["predictions"]):
         return False
