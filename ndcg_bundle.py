@@ -5909,10 +5909,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
             by_chance /= few**few if is_counted else math.factorial(few)
     if by_chance > BY_CHANCE:
         return
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+    warn(f"{mark(argument)}: {rising_scores()}")
 
 
 def _rise(scores: Sequence[Any]) -> bool:
@@ -5933,6 +5930,14 @@ def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
             return False
         last[query] = score
     return True
+
+
+def rising_scores() -> str:
+    """Return what a warning says about scores that rise from document to document."""
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
 
 
 def highest_first() -> str:
@@ -6235,17 +6240,21 @@ class Rankings(NamedTuple):
         problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         return f"{problem}; leave them out, or give them the score None"
 
-    def counted_scores(self) -> str:
-        """Return what a warning says about scores of queries that count from 0 or 1, in any order.
+    def doubtful_scores(self) -> str:
+        """Return what a warning says about scores that are hardly scores; empty for others.
 
-        Every number stands once, as in ranks and in positions by `argsort`. Empty for other scores,
-        for few documents, and for documents in the order of their scores: if these fall, nothing
-        is wrong, and of scores that rise in rows with ids of queries another warning tells.
+        They count from 0 or 1 in each query, as ranks and positions by `argsort` do, in any order
+        but the falling one; or they rise in the order of documents by position, as distances of a
+        search do. Few documents tell nothing, and of scores that rise in rows with ids of queries
+        another warning tells.
         """
-        if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
+        if len(self.score) < MANY_DOCUMENTS:
             return ""
         # The first query tells nearly always, without a look at the others.
-        if not self._piece(0, 1)._counts() or not self._counts():
+        first_query = self._piece(0, 1)
+        if self.place is None and first_query._rise() and self._rise():
+            return rising_scores()
+        if not first_query._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
         lengths = self._sums(retrieved)
@@ -6259,7 +6268,7 @@ class Rankings(NamedTuple):
             return ""
         if self.place is not None and np.array_equal(score, score_in_order):
             return ""
-        first = int(self.score[retrieved].min())
+        first = int(score_in_order[0])
         problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
         ascending = mark("score_order", "ascending")
         hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
@@ -6267,11 +6276,27 @@ class Rankings(NamedTuple):
 
     def _counts(self) -> bool:
         """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        if len(self.score) == 0 or float(self.score[0]) % 1 != 0:  # faster
+            return False
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
         place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
         return bool((score == place_in_query + int(score[0])).all())
+
+    def _rise(self) -> bool:
+        """Return whether each score of a query is above the one before, in a long query too.
+
+        A model that learned nothing scores all rows in one order, of which there are n!.
+        """
+        retrieved = self._of_sides()[0]
+        longest = int(self._sums(retrieved).max(initial=0))
+        if math.factorial(min(longest, 10)) < 1 / BY_CHANCE:
+            return False
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
+        score = self.score[retrieved]
+        is_same_query = query[1:] == query[:-1]
+        return bool((score[1:] > score[:-1])[is_same_query].all())
 
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.
@@ -10830,7 +10855,6 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
@@ -10838,8 +10862,6 @@ def align(
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
     run = inputs.predictions
-    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
-        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -10875,7 +10897,9 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
+    # Batches are chunked; their queries were looked at when they were added.
+    may_be_batches = isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or may_be_batches
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -10901,11 +10925,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
-
-
-def _may_be_batches(predictions: Any) -> bool:
-    """Return whether these may be batches, whose queries were looked at when they were added."""
-    return isinstance(predictions, pa.ChunkedArray)
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
@@ -13983,7 +14002,7 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
     return order.gather(1, score.gather(1, order).argsort(descending=True, stable=True))
 
 
-# ndcg/scores/swapped.py: Warn about predictions and references that seem to be swapped.
+# ndcg/scores/swapped.py: Tell predictions and references that seem to be swapped.
 
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
@@ -13996,21 +14015,22 @@ GRADES_FIRST = (
 )
 
 
-def warn_if_swapped(score: Array, relevance: Array) -> None:
-    """Warn if scores are labels or grades, and relevances fractions, as scores are."""
+def doubt_if_swapped(score: Array, relevance: Array) -> str:
+    """Return what a warning says if scores are labels or grades, and relevances fractions."""
     if (score != np.trunc(score)).any():
-        return
+        return ""
     grades = np.unique(score)
     # With fewer fractions they may well be judgments.
     if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
-        return
+        return ""
     if np.isin(grades, (0, 1)).all():
         if ((relevance >= 0) & (relevance <= 1)).all():
-            warn(f"{mark('predictions')}: {LABELS_FIRST}")
-        return
+            return LABELS_FIRST
+        return ""
     # Scores seldom repeat, and judgments often do.
     if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        warn(f"{mark('predictions')}: {GRADES_FIRST}")
+        return GRADES_FIRST
+    return ""
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -14206,7 +14226,9 @@ def _scores_devices_measured(
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    warn_if_swapped(*first)
+    doubt = doubt_if_swapped(*first)
+    if doubt:
+        warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))
 
 
@@ -14319,9 +14341,8 @@ def counted_parts(
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query.
 
-    A progress bar is shown from the second part on. Once all are scored, `notify` is called if no
-    document was both retrieved and judged, or if fewer than half of the judged queries, which have
-    ids, are in the run.
+    A progress bar is shown from the second part on. `notify` is called with the doubts about the
+    first part.
     """
     before = 0
     bar = None
@@ -14329,37 +14350,48 @@ def counted_parts(
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
+            if options.missing == "raise":
+                refuse_missing(part, before)
             if not before:
-                _warn_if_swapped(part)
+                for doubt in doubts_about(part, options):
+                    notify(doubt)
             elif bar is None:
                 # One part takes too short a time for a bar.
                 run = inputs.predictions
                 total = run.shape[0] if is_sparse(run) else len(run)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
-            if options.missing == "raise":
-                refuse_missing(part, before)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    # Rankings with ids are read in one part, the last.
-    if part.unmatched:
-        notify(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, before, options):
-            notify(sentence_on_missing(missing, before))
 
 
-def _warn_if_swapped(part: Rankings) -> None:
+def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about rankings.
+
+    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
+    or fewer than half of the judged queries, which have ids, are in the run.
+    """
     rows: Any = slice(COMPARED)
     masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
     if masks:
         rows = np.flatnonzero(np.logical_and.reduce(masks))
-    warn_if_swapped(part.score[rows], part.relevance[rows])
+    sentences = [doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    # With ties by ids, the documents are in the order of these, which tells nothing.
+    are_in_order = options.ties != "docid" or part.documents is None
+    if are_in_order and not options.is_order_given:
+        sentences.append(part.doubtful_scores())
+    # Rankings with ids are read in one part.
+    if part.unmatched:
+        sentences.append(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, part.queries, options):
+            sentences.append(sentence_on_missing(missing, part.queries))
+    yield from filter(None, sentences)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -19519,7 +19551,10 @@ def explain(
         ),
     )
     scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), cutoff, options)
-    notes = _warn(scorer.rankings, parsed)
+    doubts = list(doubts_about(scorer.rankings, parsed))
+    for doubt in doubts:
+        warn_of_predictions(doubt)
+    notes = tuple(f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
     return explained(scorer, reported, pair, notes)
 
 
@@ -19575,18 +19610,6 @@ def _two_conventions(between: Any) -> tuple[str, ...]:
             f"{mark('between')} must be the names of two conventions; got {shown(between)}"
         )
     return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
-
-
-def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
-    """Warn of predictions that do not belong to the references; return a note on ids."""
-    missing = int(rankings.missing.sum())
-    unmatched = rankings.unmatched
-    if unmatched:
-        warn_of_predictions(unmatched)
-        return (f"{unmatched[0].upper()}{unmatched[1:]}.",)
-    if rankings.place is not None and are_mostly_missing(missing, rankings.queries, options):
-        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
-    return ()
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
@@ -21379,17 +21402,19 @@ LEFT_OUT = {
 }
 
 
-def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str) -> list[str]:
+def notes_of(
+    columns: PerQuery, options: Options, scores: Scores, doubts: Sequence[str]
+) -> list[str]:
     """Return the notes on the queries of one system.
 
-    `unmatched` is the warning that no document was both retrieved and judged, or that most queries
-    are missing; empty if there was none.
+    `doubts` are the warnings about its scores, and that no document was both retrieved and judged,
+    or that most queries are missing.
     """
     notes = chain(
         left_out_notes(columns, options),
         missing_notes(columns, options),
         exclusion_notes(columns, options),
-        unmatched_notes(columns, unmatched),
+        notes_on_doubts(columns, doubts),
         cutoff_notes(columns, options),
         few_queries_notes(columns, options),
         chance_notes(scores, columns),
@@ -21502,15 +21527,13 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
         yield f"{few:,} {other}queries have {fewer} and lack judged ones."
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str) -> Iterator[str]:
-    """Yield a sentence if no document was both retrieved and judged; the warning names ids."""
-    if unmatched:
-        yield Message(f"{unmatched[0].upper()}{unmatched[1:]}.")
-    elif (
-        columns["retrieved"].any()
-        and columns["judged"].any()
-        and not columns["retrieved and judged"].any()
-    ):
+def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
+    for doubt in doubts:
+        yield Message(f"{doubt[0].upper()}{doubt[1:]}.")
+    if doubts or columns["retrieved and judged"].any():
+        return
+    if columns["retrieved"].any() and columns["judged"].any():
         yield Message(
             f"No document was both retrieved and judged: do {mark('predictions')} and "
             f"{mark('references')} use the same document ids?"
@@ -22367,10 +22390,10 @@ def report_on(
     is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
     `describe_queries`.
     """
-    unmatched: list[str] = []
-    columns = query_columns(inputs, options, unmatched.append)
-    for problem in unmatched:
-        notify(problem)
+    doubts: list[str] = []
+    columns = query_columns(inputs, options, doubts.append)
+    for doubt in doubts:
+        notify(doubt)
     names = options.names
     queries = len(columns["ideal"])
     slices = query_slices(inputs.by, columns)
@@ -22393,7 +22416,7 @@ def report_on(
         queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, results["scores"], "".join(unmatched)),
+            *notes_of(columns, options, results["scores"], doubts),
             *slice_notes(results["slices"], results["mean_of_slices"]),
         ),
         **results,
@@ -26057,6 +26080,8 @@ def preview(
         if first is None and part.queries:
             query = part.names()[0]
             first = query, _documents_of_first(part, inputs.predictions, parsed)
+            for doubt in doubts_about(part, parsed):
+                warn_of_predictions(doubt)
     if first is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first
@@ -27068,14 +27093,14 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {argument: arguments.pop(argument) for argument in runs}
     inputs = Inputs(**arguments)
-    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
+    columns, doubts = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     if options.get("missing") is None and parsed.missing == "empty":
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, parsed)
-    for sentence in dict.fromkeys(unmatched.values()):
-        alike = [_statistics_comparing_argument(name) for name in unmatched if unmatched[name] == sentence]
-        warn(f"{', '.join(alike)}: {sentence}")
+    for doubt in dict.fromkeys(chain(*doubts.values())):
+        alike = [_statistics_comparing_argument(name) for name in doubts if doubt in doubts[name]]
+        warn(f"{', '.join(alike)}: {doubt}")
     # The signature names the order of every system, or the one of all.
     score_orders = [system_options.score_order for system_options in options_by_system.values()]
     if len(set(score_orders)) == 1:
@@ -27090,7 +27115,7 @@ def compare(
     notes = {}
     for name, system_columns in columns.items():
         scores = comparison.scores[name]
-        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name, ""))
+        notes[name] = notes_of(system_columns, parsed, scores, doubts[name])
     return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 
@@ -27134,8 +27159,8 @@ def _statistics_comparing_argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
-) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some."""
+) -> tuple[BySystem, dict[str, list[str]]]:
+    """Return the columns of queries for every system, and the doubts about it."""
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
@@ -27149,16 +27174,15 @@ def _columns_of_systems(
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
-    unmatched: dict[str, str] = {}
+    doubts: dict[str, list[str]] = {name: [] for name in options}
     for name, system in zip(options, systems, strict=True):
-        notify = partial(unmatched.__setitem__, name)
         try:
-            columns[name] = query_columns(system, options[name], notify)
+            columns[name] = query_columns(system, options[name], doubts[name].append)
         except ValueError as error:
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _statistics_comparing_argument(name)) from None
-    return columns, unmatched
+    return columns, doubts
 
 
 def _refuse_lacking_queries(columns: BySystem) -> None:

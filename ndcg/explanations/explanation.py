@@ -28,10 +28,9 @@ from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
-    are_mostly_missing,
+    doubts_about,
     measure_rankings,
     refuse_missing,
-    sentence_on_missing,
     user_terms,
     warn_of_predictions,
 )
@@ -397,7 +396,10 @@ def explain(
         ),
     )
     scorer = Scorer(from_files(inputs, **parsed.sides).settled(**parsed.sides), cutoff, options)
-    notes = _warn(scorer.rankings, parsed)
+    doubts = list(doubts_about(scorer.rankings, parsed))
+    for doubt in doubts:
+        warn_of_predictions(doubt)
+    notes = tuple(f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
     return explained(scorer, reported, pair, notes)
 
 
@@ -453,18 +455,6 @@ def _two_conventions(between: Any) -> tuple[str, ...]:
             f"{mark('between')} must be the names of two conventions; got {shown(between)}"
         )
     return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
-
-
-def _warn(rankings: Rankings, options: Options) -> tuple[str, ...]:
-    """Warn of predictions that do not belong to the references; return a note on ids."""
-    missing = int(rankings.missing.sum())
-    unmatched = rankings.unmatched
-    if unmatched:
-        warn_of_predictions(unmatched)
-        return (f"{unmatched[0].upper()}{unmatched[1:]}.",)
-    if rankings.place is not None and are_mostly_missing(missing, rankings.queries, options):
-        warn_of_predictions(sentence_on_missing(missing, rankings.queries))
-    return ()
 
 
 def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:

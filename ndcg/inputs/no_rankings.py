@@ -195,10 +195,7 @@ def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
             by_chance /= few**few if is_counted else math.factorial(few)
     if by_chance > BY_CHANCE:
         return
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    warn(f"{mark(argument)}: {problem}, so the last one ranks first; {lowest}; {highest_first()}")
+    warn(f"{mark(argument)}: {rising_scores()}")
 
 
 def _rise(scores: Sequence[Any]) -> bool:
@@ -219,6 +216,14 @@ def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
             return False
         last[query] = score
     return True
+
+
+def rising_scores() -> str:
+    """Return what a warning says about scores that rise from document to document."""
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
 
 
 def highest_first() -> str:

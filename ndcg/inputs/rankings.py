@@ -27,7 +27,7 @@ from .columns import (
     unless_all,
 )
 from .ids import PROBE, as_list, float_hint
-from .no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
+from .no_rankings import BY_CHANCE, FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first, rising_scores
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
@@ -188,17 +188,21 @@ class Rankings(NamedTuple):
         problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         return f"{problem}; leave them out, or give them the score None"
 
-    def counted_scores(self) -> str:
-        """Return what a warning says about scores of queries that count from 0 or 1, in any order.
+    def doubtful_scores(self) -> str:
+        """Return what a warning says about scores that are hardly scores; empty for others.
 
-        Every number stands once, as in ranks and in positions by `argsort`. Empty for other scores,
-        for few documents, and for documents in the order of their scores: if these fall, nothing
-        is wrong, and of scores that rise in rows with ids of queries another warning tells.
+        They count from 0 or 1 in each query, as ranks and positions by `argsort` do, in any order
+        but the falling one; or they rise in the order of documents by position, as distances of a
+        search do. Few documents tell nothing, and of scores that rise in rows with ids of queries
+        another warning tells.
         """
-        if len(self.score) < MANY_DOCUMENTS or float(self.score[0]) % 1 != 0:  # faster
+        if len(self.score) < MANY_DOCUMENTS:
             return ""
         # The first query tells nearly always, without a look at the others.
-        if not self._piece(0, 1)._counts() or not self._counts():
+        first_query = self._piece(0, 1)
+        if self.place is None and first_query._rise() and self._rise():
+            return rising_scores()
+        if not first_query._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
         lengths = self._sums(retrieved)
@@ -212,7 +216,7 @@ class Rankings(NamedTuple):
             return ""
         if self.place is not None and np.array_equal(score, score_in_order):
             return ""
-        first = int(self.score[retrieved].min())
+        first = int(score_in_order[0])
         problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
         ascending = mark("score_order", "ascending")
         hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
@@ -220,11 +224,27 @@ class Rankings(NamedTuple):
 
     def _counts(self) -> bool:
         """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+        if len(self.score) == 0 or float(self.score[0]) % 1 != 0:  # faster
+            return False
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
         place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
         return bool((score == place_in_query + int(score[0])).all())
+
+    def _rise(self) -> bool:
+        """Return whether each score of a query is above the one before, in a long query too.
+
+        A model that learned nothing scores all rows in one order, of which there are n!.
+        """
+        retrieved = self._of_sides()[0]
+        longest = int(self._sums(retrieved).max(initial=0))
+        if math.factorial(min(longest, 10)) < 1 / BY_CHANCE:
+            return False
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
+        score = self.score[retrieved]
+        is_same_query = query[1:] == query[:-1]
+        return bool((score[1:] > score[:-1])[is_same_query].all())
 
     def counted_ids(self) -> str:
         """Return what a warning says about ids of a run that may be positions; empty for others.

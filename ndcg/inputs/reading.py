@@ -413,7 +413,6 @@ def align(
     first_query: int = 0,
 ) -> Rankings:
     """Align predictions and references that are settled, as `read` does."""
-    is_order_given = score_order is not None
     score_order = score_order or "descending"
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
@@ -421,8 +420,6 @@ def align(
     rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [rankings.mask_among_scores()]
     run = inputs.predictions
-    if not is_order_given and not has_ids(run) and not _may_be_batches(run):
-        doubts.append(rankings.counted_scores())
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
     try:
@@ -458,7 +455,9 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
     how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    how_lists["are_known"] = query_ids is not None or _may_be_batches(predictions)
+    # Batches are chunked; their queries were looked at when they were added.
+    may_be_batches = isinstance(predictions, pa.ChunkedArray)
+    how_lists["are_known"] = query_ids is not None or may_be_batches
     if inputs.plain_kind == "numbers":
         return join_lists(predictions, references, **how_lists)
     _refuse_missing(predictions, references)
@@ -484,11 +483,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
-
-
-def _may_be_batches(predictions: Any) -> bool:
-    """Return whether these may be batches, whose queries were looked at when they were added."""
-    return isinstance(predictions, pa.ChunkedArray)
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:

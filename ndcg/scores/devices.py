@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import offsets_of
 from ..inputs.reading import Inputs
+from ..measure.messages import mark, warn
 from ..measure.options import Options
 from ..measure.tensors import measure_tensors
-from .swapped import COMPARED, warn_if_swapped
+from .swapped import COMPARED, doubt_if_swapped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -212,5 +213,7 @@ def _measured(
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    warn_if_swapped(*first)
+    doubt = doubt_if_swapped(*first)
+    if doubt:
+        warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))

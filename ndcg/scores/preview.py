@@ -17,6 +17,7 @@ from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
 from .documents import OneQuery
 from .frames import from_frame
+from .queries import doubts_about, warn_of_predictions
 
 FIRST_DOCUMENTS = 20  # documents of the first query
 
@@ -187,6 +188,8 @@ def preview(
         if first is None and part.queries:
             query = part.names()[0]
             first = query, _documents_of_first(part, inputs.predictions, parsed)
+            for doubt in doubts_about(part, parsed):
+                warn_of_predictions(doubt)
     if first is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first

@@ -29,7 +29,7 @@ from ..measure.scoring import (
 from ..measure.ties import Array, Floats
 from .devices import measure_on_device
 from .progress import progress
-from .swapped import COMPARED, warn_if_swapped
+from .swapped import COMPARED, doubt_if_swapped
 
 Values = dict[str, Floats]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
@@ -138,9 +138,8 @@ def counted_parts(
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query.
 
-    A progress bar is shown from the second part on. Once all are scored, `notify` is called if no
-    document was both retrieved and judged, or if fewer than half of the judged queries, which have
-    ids, are in the run.
+    A progress bar is shown from the second part on. `notify` is called with the doubts about the
+    first part.
     """
     before = 0
     bar = None
@@ -148,37 +147,48 @@ def counted_parts(
         inputs = from_files(inputs, **options.sides).settled(**options.sides)
         refuse_negative(inputs.references, inputs.exclude, options)
         for part in parts(inputs, first_query=first_query, **options.reading):
+            if options.missing == "raise":
+                refuse_missing(part, before)
             if not before:
-                _warn_if_swapped(part)
+                for doubt in doubts_about(part, options):
+                    notify(doubt)
             elif bar is None:
                 # One part takes too short a time for a bar.
                 run = inputs.predictions
                 total = run.shape[0] if is_sparse(run) else len(run)
                 bar = progress(total, "Scoring", " queries", initial=before)
                 bar = until_done.enter_context(bar)
-            if options.missing == "raise":
-                refuse_missing(part, before)
             yield part, first_query + before
             before += part.queries
             if bar is not None:
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-    # Rankings with ids are read in one part, the last.
-    if part.unmatched:
-        notify(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, before, options):
-            notify(sentence_on_missing(missing, before))
 
 
-def _warn_if_swapped(part: Rankings) -> None:
+def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about rankings.
+
+    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
+    or fewer than half of the judged queries, which have ids, are in the run.
+    """
     rows: Any = slice(COMPARED)
     masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
     if masks:
         rows = np.flatnonzero(np.logical_and.reduce(masks))
-    warn_if_swapped(part.score[rows], part.relevance[rows])
+    sentences = [doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    # With ties by ids, the documents are in the order of these, which tells nothing.
+    are_in_order = options.ties != "docid" or part.documents is None
+    if are_in_order and not options.is_order_given:
+        sentences.append(part.doubtful_scores())
+    # Rankings with ids are read in one part.
+    if part.unmatched:
+        sentences.append(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, part.queries, options):
+            sentences.append(sentence_on_missing(missing, part.queries))
+    yield from filter(None, sentences)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:

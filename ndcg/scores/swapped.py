@@ -1,8 +1,7 @@
-"""Warn about predictions and references that seem to be swapped."""
+"""Tell predictions and references that seem to be swapped."""
 
 import numpy as np
 
-from ..measure.messages import mark, warn
 from ..measure.ties import Array
 
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
@@ -16,18 +15,19 @@ GRADES_FIRST = (
 )
 
 
-def warn_if_swapped(score: Array, relevance: Array) -> None:
-    """Warn if scores are labels or grades, and relevances fractions, as scores are."""
+def doubt_if_swapped(score: Array, relevance: Array) -> str:
+    """Return what a warning says if scores are labels or grades, and relevances fractions."""
     if (score != np.trunc(score)).any():
-        return
+        return ""
     grades = np.unique(score)
     # With fewer fractions they may well be judgments.
     if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
-        return
+        return ""
     if np.isin(grades, (0, 1)).all():
         if ((relevance >= 0) & (relevance <= 1)).all():
-            warn(f"{mark('predictions')}: {LABELS_FIRST}")
-        return
+            return LABELS_FIRST
+        return ""
     # Scores seldom repeat, and judgments often do.
     if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        warn(f"{mark('predictions')}: {GRADES_FIRST}")
+        return GRADES_FIRST
+    return ""

@@ -84,7 +84,7 @@ class Sides:
             Inputs(self.runs[run], self.qrels, exclude=self.exclude, by=self.by),
             options=Options.parse(**scoring(self.args)),
             resampling=Resampling.parse(getattr(self.args, "confidence", 0.95)),
-            notify=lambda unmatched: warn(f"{run}: {unmatched}"),
+            notify=lambda doubt: warn(f"{run}: {doubt}"),
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -126,14 +126,14 @@ def compare(
     arguments = columns_of(data, {**runs, **shared})
     runs = {argument: arguments.pop(argument) for argument in runs}
     inputs = Inputs(**arguments)
-    columns, unmatched = _columns_of_systems(runs, inputs, options_by_system)
+    columns, doubts = _columns_of_systems(runs, inputs, options_by_system)
     # Whoever sets `missing` knows that systems lack queries; else this is probably a mistake.
     if options.get("missing") is None and parsed.missing == "empty":
         _refuse_lacking_queries(columns)
     leave_out_alike(columns, parsed)
-    for sentence in dict.fromkeys(unmatched.values()):
-        alike = [_argument(name) for name in unmatched if unmatched[name] == sentence]
-        warn(f"{', '.join(alike)}: {sentence}")
+    for doubt in dict.fromkeys(chain(*doubts.values())):
+        alike = [_argument(name) for name in doubts if doubt in doubts[name]]
+        warn(f"{', '.join(alike)}: {doubt}")
     # The signature names the order of every system, or the one of all.
     score_orders = [system_options.score_order for system_options in options_by_system.values()]
     if len(set(score_orders)) == 1:
@@ -148,7 +148,7 @@ def compare(
     notes = {}
     for name, system_columns in columns.items():
         scores = comparison.scores[name]
-        notes[name] = notes_of(system_columns, parsed, scores, unmatched.get(name, ""))
+        notes[name] = notes_of(system_columns, parsed, scores, doubts[name])
     return replace(comparison, notes=(*comparison.notes, *shared_notes(notes)))
 
 
@@ -192,8 +192,8 @@ def _argument(system: str) -> str:
 
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
-) -> tuple[BySystem, dict[str, str]]:
-    """Return the columns of queries for every system, and a warning of some."""
+) -> tuple[BySystem, dict[str, list[str]]]:
+    """Return the columns of queries for every system, and the doubts about it."""
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
@@ -207,16 +207,15 @@ def _columns_of_systems(
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
-    unmatched: dict[str, str] = {}
+    doubts: dict[str, list[str]] = {name: [] for name in options}
     for name, system in zip(options, systems, strict=True):
-        notify = partial(unmatched.__setitem__, name)
         try:
-            columns[name] = query_columns(system, options[name], notify)
+            columns[name] = query_columns(system, options[name], doubts[name].append)
         except ValueError as error:
             if isinstance(error, InputError) and error.argument in SHARED_ARGUMENTS:
                 raise
             raise within(error, _argument(name)) from None
-    return columns, unmatched
+    return columns, doubts
 
 
 def _refuse_lacking_queries(columns: BySystem) -> None:

@@ -27,17 +27,19 @@ LEFT_OUT = {
 }
 
 
-def notes_of(columns: PerQuery, options: Options, scores: Scores, unmatched: str) -> list[str]:
+def notes_of(
+    columns: PerQuery, options: Options, scores: Scores, doubts: Sequence[str]
+) -> list[str]:
     """Return the notes on the queries of one system.
 
-    `unmatched` is the warning that no document was both retrieved and judged, or that most queries
-    are missing; empty if there was none.
+    `doubts` are the warnings about its scores, and that no document was both retrieved and judged,
+    or that most queries are missing.
     """
     notes = chain(
         left_out_notes(columns, options),
         missing_notes(columns, options),
         exclusion_notes(columns, options),
-        unmatched_notes(columns, unmatched),
+        notes_on_doubts(columns, doubts),
         cutoff_notes(columns, options),
         few_queries_notes(columns, options),
         chance_notes(scores, columns),
@@ -150,15 +152,13 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
         yield f"{few:,} {other}queries have {fewer} and lack judged ones."
 
 
-def unmatched_notes(columns: PerQuery, unmatched: str) -> Iterator[str]:
-    """Yield a sentence if no document was both retrieved and judged; the warning names ids."""
-    if unmatched:
-        yield Message(f"{unmatched[0].upper()}{unmatched[1:]}.")
-    elif (
-        columns["retrieved"].any()
-        and columns["judged"].any()
-        and not columns["retrieved and judged"].any()
-    ):
+def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
+    for doubt in doubts:
+        yield Message(f"{doubt[0].upper()}{doubt[1:]}.")
+    if doubts or columns["retrieved and judged"].any():
+        return
+    if columns["retrieved"].any() and columns["judged"].any():
         yield Message(
             f"No document was both retrieved and judged: do {mark('predictions')} and "
             f"{mark('references')} use the same document ids?"

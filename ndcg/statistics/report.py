@@ -421,10 +421,10 @@ def report_on(
     is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
     `describe_queries`.
     """
-    unmatched: list[str] = []
-    columns = query_columns(inputs, options, unmatched.append)
-    for problem in unmatched:
-        notify(problem)
+    doubts: list[str] = []
+    columns = query_columns(inputs, options, doubts.append)
+    for doubt in doubts:
+        notify(doubt)
     names = options.names
     queries = len(columns["ideal"])
     slices = query_slices(inputs.by, columns)
@@ -447,7 +447,7 @@ def report_on(
         queries=query_table(columns, slices),
         resampling=resampling,
         notes=(
-            *notes_of(columns, options, results["scores"], "".join(unmatched)),
+            *notes_of(columns, options, results["scores"], doubts),
             *slice_notes(results["slices"], results["mean_of_slices"]),
         ),
         **results,

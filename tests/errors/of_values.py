@@ -755,7 +755,13 @@ WARNINGS: dict[str, Row] = {
         "predictions",
         predictions=[[2, 0, 1, 4, 3]] * 4,
         references=[[1, 0, 0, 0, 0]] * 4,
-    ),
+    ).when_scored(),
+    "scores that are distances": warned(
+        compute,
+        "predictions",
+        predictions=[[0.1, 0.2, 0.4, 0.5, 0.7, 0.8, 0.9]] * 3,
+        references=[[1, 0, 0, 0, 0, 0, 0]] * 3,
+    ).when_scored(),
     "ids that count from 0": warned(
         compute,
         "predictions",

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import METRIC
 from refusals import refusal, warning
 from sources import ROWS_IN, TABLES, Records, as_table, save_csv, save_json, save_lines
 
+import ndcg
 from ndcg import compute
 
 RUN = {"q1": {"d2": 0.9, "d1": 0.8, "d7": 0.7, "d3": 0.1}, "q2": {"d5": 0.6, "d4": 0.5}}
@@ -432,10 +435,44 @@ def test_scores_that_count_in_rows_of_queries_get_one_warning(rows: np.ndarray) 
         )
 
 
+@pytest.mark.parametrize("source", ["mapping", "records", "table", "JSON", "CSV", "TREC"])
+def test_ranks_by_ids_in_any_order_get_one_warning(tmp_path: Path, source: str) -> None:
+    run = rising([12, 12])
+    run["q0"] = {document: 13 - rank for document, rank in run["q0"].items()}
+    qrels = {query: {"d0": 1} for query in run}
+    inputs = {"predictions": RISING[source](run, tmp_path / "run.json"), "references": qrels}
+    with warning("predictions"):
+        compute(**inputs)
+    inputs["predictions"] = RISING[source](run, tmp_path / "ranks")
+    compute(**inputs, score_order="ascending")
+
+
+def test_points_that_fall_from_hit_to_hit_get_no_warning() -> None:
+    run = {"q0": {f"d{at}": 20 - at for at in range(20)}}
+    compute(predictions=run, references={"q0": {"d5": 1}})
+    compute(predictions=run, references={"q0": {"d5": 1}}, ties="docid")
+
+
+DISTANCES = np.sort(np.random.default_rng(1).random((3, 7)))  # as a search by distance returns
+
+
+@pytest.mark.parametrize("source", COUNTED)
+def test_scores_by_position_that_rise_in_all_rows_get_a_warning(source: str) -> None:
+    inputs = with_labels_of(COUNTED[source](DISTANCES))
+    with warning("predictions"):
+        compute(**inputs)
+    for order in ("ascending", "descending"):
+        compute(**inputs, score_order=order)
+
+
 @pytest.mark.parametrize(
     "predictions",
     [
         [[0, 3, 2, 1, 4]] * 3,  # few documents
+        [[0.1, 0.2, 0.5, 0.6, 0.7, 0.8, 0.9]] * 2,
+        [[0.1, 0.2, 0.7]] * 20,  # from a model that scores all rows alike
+        [*DISTANCES.tolist(), [0.2, 0.1]],
+        [*DISTANCES.tolist(), [0.2, 0.2]],
         [[4, 3, 2, 1, 0]] * 4,  # in the order of their scores
         [[1, 0], [0, 1]] * 10,  # two labels
         [[True, False], [False, True]] * 10,
@@ -448,6 +485,37 @@ def test_scores_that_count_in_rows_of_queries_get_one_warning(rows: np.ndarray) 
 )
 def test_other_scores_by_position_get_no_warning(predictions: list[list[float]]) -> None:
     compute(**with_labels_of(predictions))
+
+
+def added(**inputs: Any) -> None:
+    metric = type(METRIC)()
+    for scores, relevance in zip(inputs["predictions"], inputs["references"], strict=True):
+        metric.add(prediction=scores.tolist(), reference=relevance.tolist())
+    metric.compute()
+
+
+def compared(predictions: Any, references: Any) -> None:
+    ndcg.compare(systems={"a": predictions, "b": -predictions}, references=references)
+
+
+ENTRY_POINTS: dict[str, tuple[Callable[..., Any], str]] = {
+    "add": (added, "predictions"),
+    "compare": (compared, "systems['a']"),
+    "documents": (ndcg.documents, "predictions"),
+    "explain": (partial(ndcg.explain, got=0.5), "predictions"),
+    "preview": (ndcg.preview, "predictions"),
+    "report": (ndcg.report, "predictions"),
+}
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+@pytest.mark.parametrize("predictions", [DISTANCES, SORTED])
+def test_doubtful_scores_get_one_warning_at_every_entry_point(
+    predictions: np.ndarray, name: str
+) -> None:
+    entry_point, argument = ENTRY_POINTS[name]
+    with warning(argument):
+        entry_point(predictions=predictions, references=np.eye(*predictions.shape))
 
 
 @pytest.mark.parametrize("other", [None, (), 5])
