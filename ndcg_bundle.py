@@ -5949,7 +5949,7 @@ def highest_first() -> str:
 
 
 def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, Real) for value in values)
+    return all(issubclass(kind, Real) for kind in set(map(type, values)))
 
 
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
@@ -6250,11 +6250,15 @@ class Rankings(NamedTuple):
         """
         if len(self.score) < MANY_DOCUMENTS:
             return ""
-        # The first query tells nearly always, without a look at the others.
-        first_query = self._piece(0, 1)
-        if self.place is None and first_query._rise() and self._rise():
-            return rising_scores()
-        if not first_query._counts() or not self._counts():
+        # The first scores tell nearly always, without a look at the others.
+        first_scores = self.score[: self.offsets[1]][:4].tolist()
+        if self.place is None:
+            may_rise = all(before < after for before, after in pairwise(first_scores))
+            if (may_rise or self.retrieved is not None) and self._rise():
+                return rising_scores()
+        if first_scores and first_scores[0] % 1 != 0:
+            return ""
+        if not self._piece(0, 1)._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
         lengths = self._sums(retrieved)
@@ -6276,8 +6280,6 @@ class Rankings(NamedTuple):
 
     def _counts(self) -> bool:
         """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-        if len(self.score) == 0 or float(self.score[0]) % 1 != 0:  # faster
-            return False
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
@@ -7797,8 +7799,9 @@ def join_by_id(
     excluded = None
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
-        if exclude is not None:
-            run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
+        if exclude is None:
+            return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
         rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)

@@ -293,8 +293,9 @@ def join_by_id(
     excluded = None
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
-        if exclude is not None:
-            run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
+        if exclude is None:
+            return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
         rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)

@@ -235,7 +235,7 @@ def highest_first() -> str:
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:
-    return all(isinstance(value, Real) for value in values)
+    return all(issubclass(kind, Real) for kind in set(map(type, values)))
 
 
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:

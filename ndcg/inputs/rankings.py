@@ -198,11 +198,15 @@ class Rankings(NamedTuple):
         """
         if len(self.score) < MANY_DOCUMENTS:
             return ""
-        # The first query tells nearly always, without a look at the others.
-        first_query = self._piece(0, 1)
-        if self.place is None and first_query._rise() and self._rise():
-            return rising_scores()
-        if not first_query._counts() or not self._counts():
+        # The first scores tell nearly always, without a look at the others.
+        first_scores = self.score[: self.offsets[1]][:4].tolist()
+        if self.place is None:
+            may_rise = all(before < after for before, after in pairwise(first_scores))
+            if (may_rise or self.retrieved is not None) and self._rise():
+                return rising_scores()
+        if first_scores and first_scores[0] % 1 != 0:
+            return ""
+        if not self._piece(0, 1)._counts() or not self._counts():
             return ""
         retrieved = self._of_sides()[0]
         lengths = self._sums(retrieved)
@@ -224,8 +228,6 @@ class Rankings(NamedTuple):
 
     def _counts(self) -> bool:
         """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-        if len(self.score) == 0 or float(self.score[0]) % 1 != 0:  # faster
-            return False
         query, score = self._in_order(self._of_sides()[0])
         if len(score) == 0 or score[0] not in (0, 1):
             return False
