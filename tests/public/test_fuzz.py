@@ -147,7 +147,8 @@ def as_files(queries: Queries, folder: Path) -> Inputs | None:
     ):
         return None
     scores = {document.score for document in values} - {None}
-    if not scores or -math.inf in scores:
+    # Files of a run have finite scores, also of documents that turn out to be padding.
+    if not scores or any(score != score or abs(score) == math.inf for score in scores):
         return None
     run, qrels = as_mappings(queries, folder).values()
     return {
