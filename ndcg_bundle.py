@@ -6112,6 +6112,8 @@ class Rankings(NamedTuple):
     # a function from the index of a query to the ids of its documents, in order; rows for flat
     # columns without document ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
+    # what warnings say about the predictions as they were read
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
@@ -10887,8 +10889,8 @@ def align(
         if both_lack_some and has_ids(inputs.references):
             if may_be_respelled(run, inputs.references):
                 doubts.append(rankings.respelled_ids())
-    for doubt in filter(None, doubts):
-        warn(f"{mark('predictions')}: {doubt}")
+    if any(doubts):
+        rankings = rankings._replace(doubts=tuple(filter(None, doubts)))
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -14373,7 +14375,7 @@ def counted_parts(
 
 
 def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
-    """Yield what warnings say about rankings.
+    """Yield what warnings say about rankings: the doubts of who read them, and more.
 
     Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
     or fewer than half of the judged queries, which have ids, are in the run.
@@ -14382,7 +14384,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
     if masks:
         rows = np.flatnonzero(np.logical_and.reduce(masks))
-    sentences = [doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
     # With ties by ids, the documents are in the order of these, which tells nothing.
     are_in_order = options.ties != "docid" or part.documents is None
     if are_in_order and not options.is_order_given:
@@ -14446,6 +14448,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     """Read rankings, also from files, and check that some options could score them."""
     sides = {name: options.get(name) for name in ("score_order", "labels", "keep")}
     rankings = read(**from_files(inputs, **sides).rankings, **options)
+    for doubt in rankings.doubts:
+        warn_of_predictions(doubt)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings

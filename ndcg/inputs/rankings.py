@@ -60,6 +60,8 @@ class Rankings(NamedTuple):
     # a function from the index of a query to the ids of its documents, in order; rows for flat
     # columns without document ids; None if documents have only positions
     documents: Callable[[int], Sequence[Any]] | None = None
+    # what warnings say about the predictions as they were read
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":

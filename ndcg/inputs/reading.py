@@ -442,8 +442,8 @@ def align(
         if both_lack_some and has_ids(inputs.references):
             if may_be_respelled(run, inputs.references):
                 doubts.append(rankings.respelled_ids())
-    for doubt in filter(None, doubts):
-        warn(f"{mark('predictions')}: {doubt}")
+    if any(doubts):
+        rankings = rankings._replace(doubts=tuple(filter(None, doubts)))
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:

@@ -167,7 +167,7 @@ def counted_parts(
 
 
 def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
-    """Yield what warnings say about rankings.
+    """Yield what warnings say about rankings: the doubts of who read them, and more.
 
     Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
     or fewer than half of the judged queries, which have ids, are in the run.
@@ -176,7 +176,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
     if masks:
         rows = np.flatnonzero(np.logical_and.reduce(masks))
-    sentences = [doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
     # With ties by ids, the documents are in the order of these, which tells nothing.
     are_in_order = options.ties != "docid" or part.documents is None
     if are_in_order and not options.is_order_given:
@@ -240,6 +240,8 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     """Read rankings, also from files, and check that some options could score them."""
     sides = {name: options.get(name) for name in ("score_order", "labels", "keep")}
     rankings = read(**from_files(inputs, **sides).rankings, **options)
+    for doubt in rankings.doubts:
+        warn_of_predictions(doubt)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
