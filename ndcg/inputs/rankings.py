@@ -203,7 +203,7 @@ class Rankings(NamedTuple):
         # The first scores tell nearly always, without a look at the others.
         first_scores = self.score[: self.offsets[1]][:4].tolist()
         if self.place is None:
-            may_rise = all(before < after for before, after in pairwise(first_scores))
+            may_rise = first_scores == sorted(first_scores)
             if (may_rise or self.retrieved is not None) and self._rise():
                 return rising_scores()
         if first_scores and first_scores[0] % 1 != 0:
