@@ -5991,18 +5991,23 @@ def beside_ranks(
     documents have its first rank. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = list(map(_number_or_none, ranks))
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+    numbers_of_ranks = _numbers_or_none(ranks)
+    numbers_of_scores = _numbers_or_none(scores)
+    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
         if not id_kind(type(query)):
             continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(_number_or_none(score))
+        scores_of_query.append(score)
         ranks_of_query.append(rank)
     return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
 
 
-def _number_or_none(value: Any) -> Real | None:
-    return value if isinstance(value, Real) else None
+def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
+    """Return values with None in place of what is no number."""
+    values = list(values)
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value if isinstance(value, Real) else None for value in values]
 
 
 def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
@@ -6255,7 +6260,7 @@ class Rankings(NamedTuple):
         # The first scores tell nearly always, without a look at the others.
         first_scores = self.score[: self.offsets[1]][:4].tolist()
         if self.place is None:
-            may_rise = all(before < after for before, after in pairwise(first_scores))
+            may_rise = first_scores == sorted(first_scores)
             if (may_rise or self.retrieved is not None) and self._rise():
                 return rising_scores()
         if first_scores and first_scores[0] % 1 != 0:

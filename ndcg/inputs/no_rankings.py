@@ -277,18 +277,23 @@ def beside_ranks(
     documents have its first rank. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = list(map(_number_or_none, ranks))
-    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
+    numbers_of_ranks = _numbers_or_none(ranks)
+    numbers_of_scores = _numbers_or_none(scores)
+    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
         if not id_kind(type(query)):
             continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(_number_or_none(score))
+        scores_of_query.append(score)
         ranks_of_query.append(rank)
     return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
 
 
-def _number_or_none(value: Any) -> Real | None:
-    return value if isinstance(value, Real) else None
+def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
+    """Return values with None in place of what is no number."""
+    values = list(values)
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value if isinstance(value, Real) else None for value in values]
 
 
 def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
