@@ -8,6 +8,7 @@ later.
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple, Unpack
 
@@ -115,7 +116,9 @@ class Meter:
         sums = _added(*sums_of_processes)
         if any(rows_of_processes):
             rows = self._whole(rows_of_processes)
-            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
+            # Sorted rows have an order of their own; that of each batch was looked at.
+            options = replace(self.options, is_order_given=True)
+            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
