@@ -5730,6 +5730,7 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
 
 FEWEST_OF_QUERY = 3  # documents whose order tells something
 BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
+HIGHEST_GRADE = 10
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
 
@@ -5738,9 +5739,10 @@ def refuse_no_rankings(score: Column, relevance: Column) -> None:
     lengths = np.diff(score.offsets)
     if len(lengths) == 0 or score.present is not None or relevance.present is not None:
         return
-    if len(lengths) > 1 and (lengths == 3).all():
-        _refuse_triples(score.values.reshape(-1, 3), relevance.values.reshape(-1, 3))
-    _inputs_no_rankings_check_ids(score, relevance, lengths)
+    width = int(lengths[0])
+    if len(lengths) > 1 and width in (2, 3) and (lengths == width).all():
+        _refuse_rows(score.values.reshape(-1, width), relevance.values.reshape(-1, width))
+    refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
 
 
 def warn_of_one_document(score: Column) -> None:
@@ -5755,34 +5757,39 @@ def warn_of_one_document(score: Column) -> None:
     warn(f"{mark('predictions')}: {problem}; {hint}")
 
 
-def _refuse_triples(rows: NDArray[Any], others: NDArray[Any]) -> None:
-    """Raise an error for rows of a user, an item and a value: each would be a query of three.
+def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and perhaps a value: each would be a query.
 
     Users and items are whole numbers, another pair in each row. Either the rows of both sides have
     the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
     five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions.
+    the third scores have fractions, or some items of both sides are above all grades.
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
     are_few = len(pairs) < 5 and (pairs < 10).all()
     if are_few or not _are_distinct(pairs) or (rows == others).all():
         return
     if (pairs == other_pairs).all():
-        raise _triples(rows[0], others[0])
+        raise _rows_of_a_table(rows[0], others[0])
     if not _have_same_users(pairs, other_pairs):
         return
-    if np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5:  # mostly fractions
-        raise _triples(rows[0], others[0])
+    are_items = min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE
+    are_fractions = rows.shape[1] == 3 and np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
+    if are_items or are_fractions:
+        raise _rows_of_a_table(rows[0], others[0])
 
 
-def _triples(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    one, another = ("({:.0f}, {:.0f}, {:g})".format(*cells) for cells in (row, other))
-    problem = f"both sides hold rows of a user, an item and a value, such as {one} and {another}"
+def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    one, another = (", ".join(f"{value:.7g}" for value in cells) for cells in (row, other))
+    names = ["user_id", "item_id", "score"][: len(row)]
+    fields = "a user, an item and a value" if len(row) == 3 else "a user and an item"
+    problem = f"both sides hold rows of {fields}, such as ({one}) and ({another})"
+    columns = ", ".join(f'"{name}"' for name in names)
     hint = (
         "give tables with names of columns, such as "
-        'predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])'
+        f"predictions=pd.DataFrame(rows, columns=[{columns}])"
     )
-    return ValueError(f"{problem}, and each would be a query of three documents; {hint}")
+    return ValueError(f"{problem}, and each would be a query of its own; {hint}")
 
 
 def refuse_tuples(predictions: Any, references: Any) -> None:
@@ -5792,8 +5799,8 @@ def refuse_tuples(predictions: Any, references: Any) -> None:
     Traceback (most recent call last):
     ...
     ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of three documents; give tables with names of columns, such \
-as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+(1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
+predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     """
     if _types_of_tuples(predictions) != {(int, int, float)}:
         return
@@ -5801,7 +5808,7 @@ as predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
         return
     users = {row[0] for row in predictions}
     if not users.isdisjoint(row[0] for row in references):
-        raise _triples(predictions[0], references[0])
+        raise _rows_of_a_table(predictions[0], references[0])
 
 
 def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
@@ -5820,18 +5827,19 @@ def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
     return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
 
 
-def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDArray[np.int64]) -> None:
+def refuse_ids(
+    arguments: tuple[str, str], sides: tuple[NDArray[Any], NDArray[Any]], lengths: NDArray[np.int64]
+) -> None:
     """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
 
     In many documents the highest of each side is above the length of the longest query, which
     ranks and grades are not: that is an error. In few there is no 0, each query has at least three
-    documents, and only the scores must go beyond that length: that is a warning.
+    documents, and only the first side must go beyond that length: that is a warning.
     """
-    sides = (score.values, relevance.values)
     if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
         return
     highest = [side.max() for side in sides]
-    are_many = len(score.values) >= MANY_DOCUMENTS
+    are_many = len(sides[0]) >= MANY_DOCUMENTS
     if are_many and min(highest) <= lengths.max():
         return
     if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
@@ -5848,8 +5856,8 @@ def _inputs_no_rankings_check_ids(score: Column, relevance: Column, lengths: NDA
     ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
     words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
     if are_many:
-        raise ValueError(f"predictions and references {words}; if they are scores, as floats")
-    warn(f"{mark('predictions')}: both sides {words}; they are read as scores and relevances")
+        raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
+    warn(f"{mark(arguments[0])}: both sides {words}; they are read as values")
 
 
 def _are_distinct(rows: NDArray[Any]) -> bool:
@@ -10100,6 +10108,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     if _are_lists_without_ids(run) and are_lists(ids):
         # The ids of the documents are lists beside the lists of their values.
         if _are_lists_without_ids(qrels):
+            _refuse_ids_as_relevances(ids, qrels)
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
@@ -10159,7 +10168,10 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
                 raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
             problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
-            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
+            hint = "give an id for each value"
+            if argument == "references":
+                hint += ", or, if these are the ids of relevant documents, sets"
+            raise InputError(f"{problem}; {hint}", "document_ids", place)
         documents = []
         numbers = []
         for document, number in zip(row_ids, row, strict=True):
@@ -10172,6 +10184,16 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         except InputError as error:
             raise within(error, "document_ids", place) from None
     return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
+    """Raise an error, or warn, for references that are ids, as those of a search without errors."""
+    id_lists, rows = _inputs_beside_ids_lists(ids), _inputs_beside_ids_lists(qrels)
+    lengths = list(map(len, rows))
+    if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
+        return
+    documents, numbers = (np.array(list(chain(*lists))) for lists in (id_lists, rows))
+    refuse_ids(("references", "document_ids"), (numbers, documents), np.array(lengths))
 
 
 # Predictions beside judged ids
@@ -23053,7 +23075,9 @@ class Meter:
         sums = _added(*sums_of_processes)
         if any(rows_of_processes):
             rows = self._whole(rows_of_processes)
-            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), self.options)))
+            # Sorted rows have an order of their own; that of each batch was looked at.
+            options = replace(self.options, is_order_given=True)
+            sums = _added(sums, _exact_sums(measure_inputs(Inputs(*rows), options)))
         if not sums:
             raise ValueError(NOTHING_TO_SCORE)
         means = {}
@@ -25169,7 +25193,7 @@ class _Side(NamedTuple):
             raise within(error, argument) from None
         side = cls(frame, columns, names)
         for field in ("query", "document"):
-            _scores_spark_rows_check_ids(argument, columns[field], side.type_of(field))
+            _check_ids(argument, columns[field], side.type_of(field))
         if names.value in columns:
             _check_numbers(argument, columns[names.value], side.type_of(names.value))
         elif names.kind == "run" and RANK not in frame.columns:
@@ -25276,7 +25300,7 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
             hint = f"for documents with their scores, give two tables, {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
         raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
-    checks = {"sample_weight": _check_numbers, "query": _scores_spark_rows_check_ids, "document": _scores_spark_rows_check_ids}
+    checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
     for name, check in checks.items():
         if name in given:
             check(name, given[name], types[name])
@@ -25311,7 +25335,7 @@ def _kind_of_ids(data_type: str) -> str:
     return "integer" if data_type in INTEGERS else data_type
 
 
-def _scores_spark_rows_check_ids(argument: str, column: str, kind: str) -> None:
+def _check_ids(argument: str, column: str, kind: str) -> None:
     if kind not in ID_TYPES:
         hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"

@@ -24,6 +24,7 @@ from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
+from .no_rankings import refuse_ids
 from .sides import read_side, without_filling
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
@@ -45,6 +46,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
     if _are_lists_without_ids(run) and are_lists(ids):
         # The ids of the documents are lists beside the lists of their values.
         if _are_lists_without_ids(qrels):
+            _refuse_ids_as_relevances(ids, qrels)
             qrels = _by_ids_beside("references", qrels, ids, standard_names("qrels"))
         run = _by_ids_beside("predictions", run, ids, names)
         inputs = inputs._replace(document_ids=None)
@@ -104,7 +106,10 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
                 raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
             problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
-            raise InputError(f"{problem}; give an id for each value", "document_ids", place)
+            hint = "give an id for each value"
+            if argument == "references":
+                hint += ", or, if these are the ids of relevant documents, sets"
+            raise InputError(f"{problem}; {hint}", "document_ids", place)
         documents = []
         numbers = []
         for document, number in zip(row_ids, row, strict=True):
@@ -117,6 +122,16 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
         except InputError as error:
             raise within(error, "document_ids", place) from None
     return ById(queries, by_position=True, form="lists of numbers with ids in document_ids")
+
+
+def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
+    """Raise an error, or warn, for references that are ids, as those of a search without errors."""
+    id_lists, rows = _lists(ids), _lists(qrels)
+    lengths = list(map(len, rows))
+    if list(map(len, id_lists)) != lengths or not _are_integers([*id_lists, *rows]):
+        return
+    documents, numbers = (np.array(list(chain(*lists))) for lists in (id_lists, rows))
+    refuse_ids(("references", "document_ids"), (numbers, documents), np.array(lengths))
 
 
 # Predictions beside judged ids

@@ -254,6 +254,33 @@ BY_POSITION: dict[str, Row] = {
     "rows of a user, an item and a value": refused(
         compute, "both sides", predictions=TRIPLES, references=RATED
     ),
+    "rows of a user and an item": refused(
+        compute,
+        "both sides",
+        predictions=[[1, 11], [1, 12], [2, 13], [2, 11], [3, 12]],
+        references=[[1, 12], [1, 14], [2, 11], [2, 15], [3, 19]],
+    ),
+    "rows of a user, an item and a whole number": refused(
+        compute,
+        "both sides",
+        predictions=[[1, 11, 4], [1, 12, 3], [2, 13, 5], [2, 11, 2], [3, 12, 4]],
+        references=[[1, 12, 5], [1, 14, 3], [2, 11, 1], [2, 15, 4], [3, 19, 2]],
+    ),
+    "ids of relevant documents in lists beside document_ids": refused(
+        compute,
+        "references",
+        predictions=[[0.9, 0.8, 0.7, 0.6, 0.5]] * 4,
+        document_ids=[[30, 11, 42, 17, 58]] * 4,
+        references=[[11, 30, 66, 71, 29]] * 4,
+    ),
+    "fewer relevant documents in lists than document_ids": refused(
+        compute,
+        "document_ids",
+        "query 0",
+        predictions=[[0.9, 0.8, 0.7]],
+        document_ids=[[30, 11, 42]],
+        references=[[11, 30]],
+    ),
     "integers that are ids": refused(
         compute, "predictions", predictions=IDS_OF_TEN, references=[row[::-1] for row in IDS_OF_TEN]
     ),
@@ -696,6 +723,13 @@ WARNINGS: dict[str, Row] = {
     ).when_scored(),
     "integers that may be ids": warned(
         compute, "predictions", predictions=[[30, 10, 20]], references=[[10, 40, 50]]
+    ),
+    "integers in references that may be ids": warned(
+        compute,
+        "references",
+        predictions=[[0.9, 0.8, 0.7]],
+        document_ids=[[30, 11, 42]],
+        references=[[11, 30, 66]],
     ),
     "an id in another spelling": warned(
         compute,

@@ -234,6 +234,14 @@ def test_each_row_leaves_a_score_a_label_and_a_query(ndcg: Metric) -> None:
     assert batches.compute() == expected == {"nDCG": 1.0}
 
 
+def test_rows_that_a_meter_sorted_get_no_warning_of_their_order(ndcg: Metric) -> None:
+    scores = np.random.default_rng(1).random((20, 10))
+    labels = np.eye(20, 10)
+    batches = ndcg.meter()
+    batches.update(scores.ravel(), labels.ravel(), query_ids=np.repeat(np.arange(20), 10))
+    assert batches.compute() == pytest.approx(ndcg.compute(predictions=scores, references=labels))
+
+
 def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: Metric) -> None:
     batches = ndcg.meter(missing="raise")
     batches.update([-math.inf, 0.9], [1, 1], query_ids=["a", "b"])
