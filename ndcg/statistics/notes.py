@@ -22,7 +22,7 @@ NAMED = 5  # pairs or slices in a sentence
 LEFT_OUT = {
     "missing": "judged queries {are} missing from the run and",
     "nothing relevant": "queries {have} no relevant documents and {are}",
-    "ideal 0": "queries {have} an ideal DCG of 0 and {are}",
+    "no ideal": "queries {have} an ideal DCG of 0 or less and {are}",
     "weight 0": "queries {have} a weight of 0 and {are}",
 }
 
@@ -112,7 +112,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     reasons = {
         "missing": is_skipped,
         "nothing relevant": has_no_relevant & ~is_skipped,
-        "ideal 0": ~has_no_relevant & ~is_skipped,
+        "no ideal": ~has_no_relevant & ~is_skipped,
     }
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
