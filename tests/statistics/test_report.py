@@ -222,6 +222,7 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     report = ndcg.report(**LEFT_OUT, by=BY, **options)
     score = report.scores["nDCG"]
     assert (score.queries, score.left_out(5)) == (counted, 5 - counted)
+    assert report.counts["left_out"] == 5 - counted
     text = {5: "5"}.get(counted, f"{counted} of 5")
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
     of_slices = {name: part.scores["nDCG"].queries for name, part in report.slices.items()}
