@@ -132,7 +132,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or not values:
         raise ValueError(
             f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
             f"with that result; got {shown(values)}"

@@ -23,6 +23,16 @@ from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+# The greatest value of figures that are not negative.
+GREATEST = {
+    "p": 1.0,
+    "p_holm": 1.0,
+    "p_t": 1.0,
+    "p_t_holm": 1.0,
+    "standard_error": math.inf,
+    "degrees_of_freedom": math.inf,
+    "min_detectable": math.inf,
+}
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
@@ -176,9 +186,14 @@ def choices_in(signature: str) -> dict[str, str]:
 def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
     types = kind.__annotations__
-    return {
-        name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
-    }
+    figures = {}
+    for name in names or types:
+        figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
+        greatest = GREATEST.get(name)
+        if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
+            raise ValueError(f"{place}: {name}: must be from 0 to {greatest:g}; got {figure}")
+        figures[name] = figure
+    return figures
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:

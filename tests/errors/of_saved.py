@@ -78,6 +78,7 @@ COMPARED: dict[str, Row] = {
     ),
     "a changed report": compared("reports['b']", b=Made(lambda: {**saved(), "notes": 7})),
     "a number": compared("reports['b']", b=7),
+    "an empty report": compared("reports['b']", b={}),
     "no flag": compared("paired", paired="no"),
     "independent samples with weights": compared("reports", a=WEIGHTED, b=WEIGHTED, paired=False),
     "independent samples with ids of two types": compared(
