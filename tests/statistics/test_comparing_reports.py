@@ -188,6 +188,17 @@ def test_queries_are_matched_by_their_ids_in_any_order(ndcg: Metric) -> None:
     )
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_what_2_saved_is_compared_with_reports_of_3(ndcg: Metric, paired: bool) -> None:
+    report, other = (
+        ndcg.report(predictions=SYSTEMS[name], references=RELEVANCE) for name in ("bm25", "dense")
+    )
+    of_2 = {**report.to_dict(), "signature": report.signature.replace("v:3.0.0", "v:2.1.0")}
+    expected = ndcg.compare_reports({"a": report, "b": other}, paired=paired)
+    found = ndcg.compare_reports({"a": of_2, "b": other}, paired=paired)
+    assert (found.scores, found.pairs) == (expected.scores, expected.pairs)
+
+
 def test_notes_say_where_the_judgments_or_slices_of_reports_differ(ndcg: Metric) -> None:
     rankings = {
         "predictions": [[2, 1], [1, 2], [None, None]],
