@@ -227,8 +227,9 @@ class Comparison(Evaluation):
                 "paired t-test. Both are"
             )
         remarks = [
-            f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
-            f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
+            f"{intervals}. p: {testing.question()}? From {test} also corrected by Holm for {over}; "
+            f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
+            f"p (Holm) < {SIGNIFICANT}."
         ]
         if not testing.paired:
             remarks.append(INDEPENDENT)
@@ -279,8 +280,8 @@ class Comparison(Evaluation):
         return (
             f"\\caption{{{latex_text(', '.join(self.measures))} of "
             f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
-            f"systems that one is {testing.relation}, by letter ({testing.test}, "
-            f"$p < {SIGNIFICANT}${corrected}).}}"
+            f"systems that one is {testing.relation}{testing.by_margin}, by letter "
+            f"({testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
         )
 
     @classmethod
@@ -318,7 +319,8 @@ class Comparison(Evaluation):
         """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
         The differences are from the baseline. Without a baseline, the differences are from the
-        system with the highest mean. There is a panel for every cutoff, and a last one for the
+        system with the highest mean or, as one-sided tests have a direction, from the last system,
+        which is the second of its pairs. There is a panel for every cutoff, and a last one for the
         slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
@@ -381,9 +383,14 @@ class Comparison(Evaluation):
             plot_queries(panel, rows["query"].to_pylist(), difference, label)
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show differences: the baseline, else the best one."""
+        """Return the system from which plots show differences: the baseline, else the best one.
+
+        If tests are one-sided, it must be the second of all its pairs, which the last system is.
+        """
         if self.baseline:
             return self.baseline
+        if self.testing.alternative != "two-sided":
+            return list(self.scores)[-1]
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 

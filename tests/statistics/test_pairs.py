@@ -108,7 +108,12 @@ def test_an_alternative_is_tested_and_asked_in_words(
     for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
         assert asked in text
         assert relation in text
-    assert asked in comparison.plot().axes[0].get_xlabel()
+    margin = " by 0.05 or more" if "margin" in question else ""
+    assert f"One system is {relation} another{margin} if p" in str(comparison)
+    caption = f"one is {relation}{margin}, by letter (one-sided paired randomization test"
+    assert caption in comparison.to_latex()
+    asked_of_rows = asked.replace("the first", "the row's system")
+    assert asked_of_rows in comparison.plot().axes[0].get_xlabel()
 
 
 @pytest.mark.parametrize(
