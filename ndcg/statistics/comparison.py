@@ -46,6 +46,10 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
+ALL_EQUAL = (
+    "Where all differences of a pair are equal, its interval is Wilson-type and may contain 0 "
+    "although p is small."
+)
 INDEPENDENT = (
     "The queries of the systems count as independent samples: the difficulty of the queries does "
     "not cancel out, so it takes more queries to find a difference than with the same queries."
@@ -200,9 +204,8 @@ class Comparison(Evaluation):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _exactness(self) -> str:
+    def _exactness(self, pairs: Sequence[Pair]) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -215,6 +218,7 @@ class Comparison(Evaluation):
 
     def _remarks(self) -> list[str]:
         testing = self.testing
+        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         over = "the pairs of a measure"
         if testing.corrected_over == "all":
             over = "all pairs of all measures"
@@ -223,7 +227,7 @@ class Comparison(Evaluation):
         if testing.paired:
             intervals = str(self.resampling)
             test = (
-                f"the paired randomization test ({self._exactness()}); p (t-test): from the "
+                f"the paired randomization test ({self._exactness(pairs)}); p (t-test): from the "
                 "paired t-test. Both are"
             )
         remarks = [
@@ -231,6 +235,8 @@ class Comparison(Evaluation):
             f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
             f"p (Holm) < {SIGNIFICANT}."
         ]
+        if not all(pair.varies for pair in pairs):
+            remarks.append(ALL_EQUAL)
         if not testing.paired:
             remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":

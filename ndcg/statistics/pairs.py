@@ -249,9 +249,14 @@ class Pair(NamedTuple):
         return self.differing + (self.ties or 0)
 
     @property
+    def varies(self) -> bool:
+        """Whether the difference is not the same in all queries."""
+        return self.standard_error > ROUNDING * abs(self.difference)
+
+    @property
     def has_too_few_queries(self) -> bool:
         """Whether differences vary, but the queries detect none: `min_detectable` is None."""
-        return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
+        return self.min_detectable is None and self.varies
 
     @property
     def title(self) -> str:
