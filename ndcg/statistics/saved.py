@@ -151,8 +151,8 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
 
 
 def version_in(signature: str) -> str:
-    """Return the version in a signature, and what follows it; empty if there is none."""
-    return signature.partition("|v:")[2]
+    """Return the version in a signature; empty if there is none."""
+    return signature.partition("|v:")[2].partition("|")[0]
 
 
 def saved_options(signature: Any) -> Options:
