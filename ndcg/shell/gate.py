@@ -19,6 +19,7 @@ from ..statistics.measured import Resampling
 from ..statistics.notes import differing_text, equal_notes, least_p_values
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
+from ..statistics.saved import choices_in
 from ..statistics.significance import can_be_significant, falls_beyond, is_regression
 from .flags import ARGUMENTS, CRITERIA, flag_of
 from .output import FIRST, REGRESSION, Listing, Row
@@ -310,7 +311,7 @@ def _ranked(args: Namespace, sides: Sides, old: Report, new: Report, missing: Ma
     `missing` has the queries of `new` that are missing from the run.
     """
     file, qrels = args.baseline, args.qrels
-    if old.signature != new.signature:
+    if choices_in(old.signature) != choices_in(new.signature):
         problem = f"was saved with {old.signature}, but {args.run} is scored with {new.signature}"
         raise ValueError(f"{file}: {problem}; score both with the same options and version")
     hint = "score both with the same qrels"

@@ -168,7 +168,7 @@ def comparison_of(
         notes += equal_notes(pairs)
     notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        notes += small_slices(results["slices"])
+        notes += small_slices(np.bincount(slices.code).tolist())
         notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():

@@ -132,7 +132,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or not values:
         raise ValueError(
             f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
             f"with that result; got {shown(values)}"
@@ -207,15 +207,28 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _notes_of_paired(tables: Tables) -> Iterator[str]:
-    first, *others = tables
-    for name in others:
-        table = tables[name]
-        counts = {"judged", "relevant"}.intersection(table.column_names, tables[first].column_names)
+def _other_judgments(tables: Tables) -> dict[str, int]:
+    """Return how many queries of the other reports are judged otherwise than in the first."""
+    (_, first), *others = tables.items()
+    counts = {}
+    for name, table in others:
         differs = np.zeros(len(table), bool)
-        for column in counts:
-            differs |= table[column].to_numpy() != tables[first][column].to_numpy()
-        differing = np.count_nonzero(differs)
+        for column in {"judged", "relevant"}.intersection(table.column_names, first.column_names):
+            differs |= table[column].to_numpy() != first[column].to_numpy()
+        counts[name] = int(np.count_nonzero(differs))
+    return counts
+
+
+def _notes_of_paired(tables: Tables) -> Iterator[str]:
+    """Yield notes on queries that may not be the same, of tables in the same order."""
+    first = next(iter(tables))
+    ids = tables[first]["query"].to_pylist()
+    if ids == list(range(len(ids))):
+        yield (
+            f"The queries are numbered 0 to {len(ids) - 1:,}, as without ids, and were matched by "
+            "number: are they the same in all reports, in the same order?"
+        )
+    for name, differing in _other_judgments(tables).items():
         if differing == 1:
             yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
@@ -224,10 +237,15 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
 
 def _notes_of_independent(tables: Tables) -> Iterator[str]:
     """Yield notes on what is not compared if queries are independent samples."""
-    if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+    try:
+        may_be_same = not any(_other_judgments(same_queries(tables)).values())
+    except OtherQueriesError:
+        may_be_same = False
+    if may_be_same:
         with_pairs = mark("paired", True, said="with paired=True")
         yield Message(
-            f"All reports have the same queries: {with_pairs}, smaller differences can be found."
+            "The queries of all reports have the same ids or positions and as many relevant "
+            f"documents: if they are the same, {with_pairs} smaller differences can be found."
         )
     if _slice_columns(tables):
         yield "Slices are not compared, since the queries are not paired."

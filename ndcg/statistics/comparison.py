@@ -46,6 +46,10 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
+ALL_EQUAL = (
+    "Where all differences of a pair are equal, its interval is Wilson-type and may contain 0 "
+    "although p is small."
+)
 INDEPENDENT = (
     "The queries of the systems count as independent samples: the difficulty of the queries does "
     "not cancel out, so it takes more queries to find a difference than with the same queries."
@@ -200,9 +204,8 @@ class Comparison(Evaluation):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _exactness(self) -> str:
+    def _exactness(self, pairs: Sequence[Pair]) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -215,6 +218,7 @@ class Comparison(Evaluation):
 
     def _remarks(self) -> list[str]:
         testing = self.testing
+        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         over = "the pairs of a measure"
         if testing.corrected_over == "all":
             over = "all pairs of all measures"
@@ -223,13 +227,16 @@ class Comparison(Evaluation):
         if testing.paired:
             intervals = str(self.resampling)
             test = (
-                f"the paired randomization test ({self._exactness()}); p (t-test): from the "
+                f"the paired randomization test ({self._exactness(pairs)}); p (t-test): from the "
                 "paired t-test. Both are"
             )
         remarks = [
-            f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
-            f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
+            f"{intervals}. p: {testing.question()}? From {test} also corrected by Holm for {over}; "
+            f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
+            f"p (Holm) < {SIGNIFICANT}."
         ]
+        if not all(pair.varies for pair in pairs):
+            remarks.append(ALL_EQUAL)
         if not testing.paired:
             remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":
@@ -279,8 +286,8 @@ class Comparison(Evaluation):
         return (
             f"\\caption{{{latex_text(', '.join(self.measures))} of "
             f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
-            f"systems that one is {testing.relation}, by letter ({testing.test}, "
-            f"$p < {SIGNIFICANT}${corrected}).}}"
+            f"systems that one is {testing.relation}{testing.by_margin}, by letter "
+            f"({testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
         )
 
     @classmethod
@@ -318,7 +325,8 @@ class Comparison(Evaluation):
         """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
         The differences are from the baseline. Without a baseline, the differences are from the
-        system with the highest mean. There is a panel for every cutoff, and a last one for the
+        system with the highest mean or, as one-sided tests have a direction, from the last system,
+        which is the second of its pairs. There is a panel for every cutoff, and a last one for the
         slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
@@ -381,9 +389,14 @@ class Comparison(Evaluation):
             plot_queries(panel, rows["query"].to_pylist(), difference, label)
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show differences: the baseline, else the best one."""
+        """Return the system from which plots show differences: the baseline, else the best one.
+
+        If tests are one-sided, it must be the second of all its pairs, which the last system is.
+        """
         if self.baseline:
             return self.baseline
+        if self.testing.alternative != "two-sided":
+            return list(self.scores)[-1]
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 

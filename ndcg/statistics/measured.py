@@ -176,8 +176,8 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the
-    highest IDCG of all judged documents, is 0 for queries with no relevant documents. `notify` is
-    called as in `describe_queries`.
+    IDCG at cutoff 1 of all judged documents, is above 0 for queries with relevant documents.
+    `notify` is called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
@@ -187,13 +187,11 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
-    measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    values = measure_rankings(part, options, measures=measures)
+    values = measure_rankings(part, options)
     values_by_order = [values]
     if len(part.score) > SORTED or len(part.queries_of_ties()):
         for order in {"worst", "best"} - {options.scoring["ties"]}:
-            ordered = measure_rankings(part, options, measures=measures, ties=order)
-            values_by_order.append(ordered)
+            values_by_order.append(measure_rankings(part, options, ties=order))
     # A random order is the average over all orders of documents with the same score.
     same_scores = np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
     by_chance = measure_rankings(part._replace(score=same_scores), options, ties="average")
@@ -216,12 +214,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = values["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":
-        # It may be 0 although documents are relevant.
-        scoring = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = measure_queries(**part.arrays(), **scoring)["IDCG"]
-    columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
+    # At a later cutoff, negative gains may outweigh those of relevant documents.
+    scoring = {**options.scoring, "measures": ("IDCG",), "cutoffs": (1,), "ideal": "judged"}
+    (ideal,) = measure_queries(**part.arrays(), **scoring)["IDCG"]
+    columns["ideal"] = ideal * sign(discounts(1, options.log_base, options.discount))
     return columns
 
 

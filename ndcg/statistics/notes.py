@@ -22,7 +22,7 @@ NAMED = 5  # pairs or slices in a sentence
 LEFT_OUT = {
     "missing": "judged queries {are} missing from the run and",
     "nothing relevant": "queries {have} no relevant documents and {are}",
-    "ideal 0": "queries {have} an ideal DCG of 0 and {are}",
+    "no ideal": "queries {have} an ideal DCG of 0 or less and {are}",
     "weight 0": "queries {have} a weight of 0 and {are}",
 }
 
@@ -79,7 +79,7 @@ def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
         # Fewer hardly raise the mean.
         yield (
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
-            "them scores high."
+            "them may score high: compare the mean with that of a random order."
         )
 
 
@@ -112,7 +112,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     reasons = {
         "missing": is_skipped,
         "nothing relevant": has_no_relevant & ~is_skipped,
-        "ideal 0": ~has_no_relevant & ~is_skipped,
+        "no ideal": ~has_no_relevant & ~is_skipped,
     }
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
@@ -204,7 +204,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
     """Yield a sentence on every score that may be no better than a random order, or is worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
-        if not (np.abs(by_order) > 0).any():
+        if not score.tied and not (np.abs(by_order) > 0).any():
             continue  # the order does not matter
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
@@ -216,7 +216,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
 
 def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
     """Yield sentences on slices without an interval, and on what their mean lacks then."""
-    yield from small_slices(slices)
+    yield from small_slices([part.queries for part in slices.values()])
     without = 0
     for part in slices.values():
         without += any(math.isnan(score.low) for score in part.scores.values())
@@ -252,12 +252,12 @@ def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     return f" of {', '.join(names)}"
 
 
-def small_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
-    """Yield a sentence on the slices with few queries, if there are any."""
-    few = sum(part.queries < FEW for part in slices.values())
+def small_slices(sizes: Sequence[int]) -> Iterator[str]:
+    """Yield a sentence on the slices with few queries, if there are any, from their numbers."""
+    few = sum(queries < FEW for queries in sizes)
     if few:
         yield (
-            f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss "
+            f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "
             "the true value more often than they say."
         )
 

@@ -138,7 +138,8 @@ class Testing(NamedTuple):
     @property
     def test(self) -> str:
         """The name of the test that `p` is from."""
-        return "paired randomization test" if self.paired else "Welch's t-test"
+        name = "paired randomization test" if self.paired else "Welch's t-test"
+        return name if self.alternative == "two-sided" else f"one-sided {name}"
 
     @property
     def tested(self) -> float:
@@ -150,6 +151,11 @@ class Testing(NamedTuple):
         """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
+    @property
+    def by_margin(self) -> str:
+        """The end of a sentence with `relation`; empty without a margin."""
+        return f" by {self.margin:g} or more" if self.margin else ""
+
     def ahead_and_behind(self, pair: "Pair") -> tuple[str, str]:
         """Return the system of a pair that a small p-value favors, and the other one."""
         is_greater = self.alternative == "two-sided" and pair.difference > 0
@@ -157,15 +163,16 @@ class Testing(NamedTuple):
             return pair.system, pair.other
         return pair.other, pair.system
 
-    def __str__(self) -> str:
+    def question(self, first: str = "the first") -> str:
+        """Return what the tests ask about the first system of a pair."""
         if self.alternative == "two-sided":
             return "do the two differ"
         better, worse = "better", "worse"
         if self.alternative == "less":
             better, worse = worse, better
         if self.margin:
-            return f"is the first not {worse} by {self.margin:g} or more"
-        return f"is the first {better}"
+            return f"is {first} not {worse}{self.by_margin}"
+        return f"is {first} {better}"
 
 
 class Pair(NamedTuple):
@@ -242,9 +249,14 @@ class Pair(NamedTuple):
         return self.differing + (self.ties or 0)
 
     @property
+    def varies(self) -> bool:
+        """Whether the difference is not the same in all queries."""
+        return self.standard_error > ROUNDING * abs(self.difference)
+
+    @property
     def has_too_few_queries(self) -> bool:
         """Whether differences vary, but the queries detect none: `min_detectable` is None."""
-        return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
+        return self.min_detectable is None and self.varies
 
     @property
     def title(self) -> str:

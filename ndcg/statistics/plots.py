@@ -52,11 +52,9 @@ def plot_means(
             continue
         value = scores[system][measure].value
         pair = pairs[system]
-        tested = testing.tested
         if pair.system == reference:
             # Shown as the difference of the other system from the reference.
             pair = pair.turned()
-            tested = -tested
         low, high = mean + pair.low_holm, mean + pair.high_holm
         draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
@@ -66,8 +64,8 @@ def plot_means(
             p = f"p = {p}"
         figures.append(f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}")
         if testing.margin:
-            ends = [mean + tested, mean + tested], [row - 0.5, row + 0.5]
-            axes.plot(*ends, color="gray", linestyle="dashed", linewidth=1)
+            tested = mean + testing.tested
+            axes.plot([tested] * 2, [row - 0.5, row + 0.5], "--", color="gray", linewidth=1)
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
     beside.set_yticks(range(len(scores)), figures)
@@ -80,8 +78,10 @@ def plot_means(
         f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
     ]
     if testing.alternative != "two-sided":
-        lines.append(f"p: {testing}?")
-    axes.set_xlabel("\n".join(lines), parse_math=False)
+        question = testing.question("the row's system")
+        lines.append(f"p: {question}?")
+    # From the left, since a narrow panel has more room below the figures on its right.
+    axes.set_xlabel("\n".join(lines), loc="left", parse_math=False)
 
 
 def plot_slices(
@@ -129,7 +129,8 @@ def plot_slices(
         "by slices (and their queries)",
         corrected,
     ]
-    axes.set_xlabel("\n".join(lines), parse_math=False)
+    # Up to the right, since a narrow panel has more room below the names of the slices.
+    axes.set_xlabel("\n".join(lines), loc="right", parse_math=False)
     legend_above(axes)
 
 

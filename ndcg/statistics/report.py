@@ -474,4 +474,7 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())
+    is_left_out = np.isnan([columns[name] for name in names]).any(axis=0)
+    if "weight" in columns:
+        is_left_out |= columns["weight"] == 0
+    return int(np.count_nonzero(is_left_out))

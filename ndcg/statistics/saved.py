@@ -23,12 +23,24 @@ from .significance import ROUNDING
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+# The greatest value of figures that are not negative.
+GREATEST = {
+    "p": 1.0,
+    "p_holm": 1.0,
+    "p_t": 1.0,
+    "p_t_holm": 1.0,
+    "standard_error": math.inf,
+    "degrees_of_freedom": math.inf,
+    "min_detectable": math.inf,
+}
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
+# Versions that give the same scores (docs/upgrade.md), so that their results can be compared.
+SAME_SCORES = ("2.0.", "2.1.", "3.0.")
 
 
-class OldResultError(ValueError):
+class OtherVersionError(ValueError):
     """A result that a version saved which this one does not read."""
 
 
@@ -49,13 +61,13 @@ class Evaluation(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the report or comparison that `to_dict` was called on.
 
-        What later versions saved is read. Means, intervals, pairs and slices that 2.x saved are
+        What any 2.x or 3.x saved is read. Means, intervals, pairs and slices that 2.x saved are
         computed again from the values of the queries, except for the figures of a comparison's
         scores that depend on documents.
 
         Raises:
             ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
+                missing; names the entry. Another version saved the values; names the version.
         """
         try:
             signature = values["signature"]
@@ -66,7 +78,7 @@ class Evaluation(Readable):
             shared = {"signature": signature, "queries": queries, "notes": notes}
             results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
             return cls(**shared, **results)
-        except OldResultError:
+        except OtherVersionError:
             raise
         except WRONG_VALUES as error:
             raise ValueError(
@@ -139,8 +151,8 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
 
 
 def version_in(signature: str) -> str:
-    """Return the version in a signature, and what follows it; empty if there is none."""
-    return signature.partition("|v:")[2]
+    """Return the version in a signature; empty if there is none."""
+    return signature.partition("|v:")[2].partition("|")[0]
 
 
 def saved_options(signature: Any) -> Options:
@@ -151,10 +163,10 @@ def saved_options(signature: Any) -> Options:
             f"{shown(signature)}"
         )
     version = version_in(signature)
-    if version.startswith("1."):
-        raise OldResultError(
-            f"values were saved by version {version}; this version reads results of 2.0 and "
-            "later: score the rankings again"
+    if not version.startswith(("2.", "3.")):
+        raise OtherVersionError(
+            f"values were saved by version {version}; this version reads results of 2.x and 3.x: "
+            "score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return Options.parse(measures=measures.split("+"))
@@ -168,17 +180,28 @@ def saved_resampling(values: Saved) -> Resampling:
 
 
 def choices_in(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses."""
+    """Return the options in a signature by the names that it uses.
+
+    Versions with the same scores are one.
+    """
     measures, *options = signature.split("|")
-    return {"measures": measures, **dict(option.split(":", 1) for option in options)}
+    choices = {"measures": measures, **dict(option.split(":", 1) for option in options)}
+    if choices["v"].startswith(SAME_SCORES):
+        choices["v"] = "2.0 to 3.0"
+    return choices
 
 
 def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
     types = kind.__annotations__
-    return {
-        name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
-    }
+    figures = {}
+    for name in names or types:
+        figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
+        greatest = GREATEST.get(name)
+        if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
+            raise ValueError(f"{place}: {name}: must be from 0 to {greatest:g}; got {figure}")
+        figures[name] = figure
+    return figures
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:

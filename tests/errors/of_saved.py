@@ -25,6 +25,12 @@ def changed(columns: dict[str, list[Any]], **options: Any) -> Made:
     return Made(make)
 
 
+def of_version(version: str) -> str:
+    """The signature of a report that a version saved."""
+    options, name, _ = saved()["signature"].partition("|v:")
+    return f"{options}{name}{version}"
+
+
 WEIGHTS = [1, 2, 1]
 PLAIN, WEIGHTED = Made(saved), Made(lambda: saved(sample_weight=WEIGHTS))
 
@@ -54,6 +60,8 @@ READ: dict[str, Row] = {
     "text as the notes": entry("notes", "abc"),
     "text as the signature": entry("signature", "abc"),
     "the signature of version 1": entry("signature", "nDCG|v:1.2.0"),
+    "the signature of version 4": entry("signature", "nDCG|v:4.0.0"),
+    "no number as the version": entry("signature", "nDCG|v:x"),
 }
 
 COMPARED: dict[str, Row] = {
@@ -64,7 +72,7 @@ COMPARED: dict[str, Row] = {
         "reports", a=WEIGHTED, b=Made(lambda: saved(sample_weight=[1, 2, 3]))
     ),
     "another version": compared(
-        "reports", b=Made(lambda: {**saved(), "signature": saved()["signature"] + ".1"})
+        "reports", b=Made(lambda: {**saved(), "signature": of_version("3.999.0")})
     ).quoting("the version "),
     "another query": compared("reports", b=changed({"query": ["a", "b", "d"]})),
     "a missing file": compared("", "no.json", b="no.json"),
@@ -78,6 +86,7 @@ COMPARED: dict[str, Row] = {
     ),
     "a changed report": compared("reports['b']", b=Made(lambda: {**saved(), "notes": 7})),
     "a number": compared("reports['b']", b=7),
+    "an empty report": compared("reports['b']", b={}),
     "no flag": compared("paired", paired="no"),
     "independent samples with weights": compared("reports", a=WEIGHTED, b=WEIGHTED, paired=False),
     "independent samples with ids of two types": compared(

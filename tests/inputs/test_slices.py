@@ -161,7 +161,7 @@ def test_slices_of_fewer_than_two_values_are_not_compared(ndcg: Metric) -> None:
     problem = (
         "have fewer than 10 queries: intervals may miss the true value more often than they say"
     )
-    assert f"1 of 1 slices {problem}." in comparison.notes
+    assert f"3 of 3 slices {problem}." in comparison.notes
     few = "slices are not compared, since fewer than two of their queries have a value"
     assert f"2 of 3 {few}: one, (none)." in comparison.notes
     alone = ndcg.compare(

@@ -502,6 +502,16 @@ def test_a_damaged_saved_result_is_not_a_baseline(
     assert problem in said
 
 
+@pytest.mark.parametrize(("version", "status"), [("2.1.0", 1), ("3.999.0", 2), ("4.0.0", 2)])
+def test_a_baseline_may_be_of_another_version_with_the_same_scores(
+    call: Call, folder: Path, version: str, status: int
+) -> None:
+    write_drop(8)
+    saved = call("score qrels.txt main.txt -o json")[1]
+    (folder / "saved.json").write_text(saved.replace("v:3.0.0", f"v:{version}"))
+    assert call("gate qrels.txt saved.json worse.txt")[0] == status
+
+
 def test_a_saved_result_is_not_a_run(call: Call) -> None:
     save(call, name="one.json")
     save(call, runs="main.txt worse.txt", name="two.json")

@@ -147,6 +147,7 @@ def test_axes_of_another_kind_or_number_are_rejected(sliced: dict[str, Any], kin
     [
         (None, {}),
         (None, {"alternative": "less"}),
+        (None, {"alternative": "greater", "margin": 0.05}),
         ("dense", {}),
         ("dense", {"alternative": "greater", "margin": 0.05}),
     ],
@@ -160,7 +161,8 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     )
     means = {name: scores["nDCG@10"].value for name, scores in found.scores.items()}
     best_first = sorted(means, key=means.__getitem__, reverse=True)
-    reference = baseline or best_first[0]
+    # Of one-sided tests, the one that is the second of all its pairs.
+    reference = baseline or ("sparse" if options else best_first[0])
     axes = found.plot().axes[0]
     assert axes.yaxis_inverted()
     assert labels(axes) == best_first
@@ -169,6 +171,7 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     for name, (low, value, high, filled) in drawn_at.items():
         (pair, _) = (pair for pair in found.pairs if {pair.system, pair.other} == {name, reference})
         sign = 1 if pair.system == name else -1
+        assert sign == 1 or not options
         assert value == means[name]
         ends = sorted(means[reference] + sign * end for end in (pair.low_holm, pair.high_holm))
         assert [low, high] == pytest.approx(ends)
@@ -176,9 +179,21 @@ def test_systems_are_drawn_best_first_on_the_interval_that_agrees_with_the_corre
     left, right = axes.get_xlim()
     assert all(left < low and high < right for _, low, _, high, _ in marks(axes))
     thresholds = {float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == "--"}
-    assert baseline is None or thresholds == (
-        {means[reference] - 0.05} if "margin" in options else set()
-    )
+    assert thresholds == ({means[reference] - 0.05} if "margin" in options else set())
+
+
+@pytest.mark.parametrize("by", [None, BY])
+@pytest.mark.parametrize("names", [list("abc"), ["an encoder of 768 dimensions", "b", "c"]])
+@pytest.mark.parametrize("options", [{}, {"alternative": "greater", "margin": 0.05}])
+def test_no_caption_is_cut_off(
+    ndcg: evaluate.Metric, by: Any, names: list[str], options: dict[str, Any]
+) -> None:
+    systems = dict(zip(names, SYSTEMS.values(), strict=True))
+    figure = ndcg.compare(systems=systems, references=RELEVANCE, by=by, **options).plot()
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        caption = axes.xaxis.label.get_window_extent()
+        assert figure.bbox.x0 <= caption.x0 < caption.x1 <= figure.bbox.x1
 
 
 def test_slices_show_how_systems_differ_from_the_best_and_those_without_an_interval_are_named(

@@ -60,7 +60,8 @@ def test_a_score_that_may_be_chance_is_noted(ndcg: Metric) -> None:
     chance = f"the mean of all orders of the same documents is {mean:.4f}"
     near = f"nDCG may be no better than a random order: {chance}."
     worse = f"nDCG is worse than a random order: {chance}. Do higher scores rank first?"
-    for scores, notes in ((random, (near,)), (good, ()), (-good, (worse,))):
+    alike = np.zeros_like(good)
+    for scores, notes in ((random, (near,)), (good, ()), (-good, (worse,)), (alike, (near,))):
         assert ndcg.report(predictions=scores, **how).notes == notes
     assert ndcg.compare(systems={"random": random, "good": good}, **how).notes == (
         f"random: {near}",
@@ -82,7 +83,10 @@ def test_queries_whose_documents_are_all_relevant_are_counted_and_noted(
 ) -> None:
     inputs = {"predictions": predictions, "references": references}
     report = ndcg.report(**inputs)
-    alike = "all documents are relevant, so that any order of them scores high."
+    alike = (
+        "all documents are relevant, so that any order of them may score high: compare the mean "
+        "with that of a random order."
+    )
     assert (f"In {number} of {len(references)} queries {alike}" in report.notes) is (number > 0)
     assert report.counts["all_relevant"] == number
     assert ndcg.report(**inputs, judged_only=True).counts["all_relevant"] == of_judged

@@ -54,6 +54,26 @@ def test_the_same_system_twice_detects_no_difference(ndcg: Metric) -> None:
     assert "–" in same.tables()[2][1]
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_equal_differences_have_an_interval_that_the_text_names(ndcg: Metric, paired: bool) -> None:
+    def compared(**ranked: Any) -> Any:
+        how = {"references": [[2, 1, 0]] * 20, "by": ["x", "y"] * 10}
+        reports = {name: ndcg.report(predictions=rows, **how) for name, rows in ranked.items()}
+        return ndcg.compare_reports(reports, paired=paired)
+
+    better, worse = [0.3, 0.2, 0.1], [0.3, 0.1, 0.2]
+    for other, is_said in (
+        ([worse] * 20, True),
+        ([better] * 20, True),
+        ([worse, better] * 10, paired),  # differences vary, but not in a slice
+        ([worse, worse, better, better] * 5, False),
+    ):
+        found = compared(a=[better] * 20, b=other)
+        assert any("its interval is Wilson-type" in each for each in found.remarks()) is is_said
+        for pair in found.pairs:
+            assert pair.varies or pair.low < min(0, pair.difference) <= pair.difference < pair.high
+
+
 def test_all_systems_may_be_compared_with_a_baseline(ndcg: Metric) -> None:
     how = {"systems": SYSTEMS, "references": RELEVANCE, "k": 10}
     comparison = ndcg.compare(**how, baseline="dense")
@@ -108,7 +128,12 @@ def test_an_alternative_is_tested_and_asked_in_words(
     for text in (str(comparison), comparison.to_latex(), comparison._repr_html_()):
         assert asked in text
         assert relation in text
-    assert asked in comparison.plot().axes[0].get_xlabel()
+    margin = " by 0.05 or more" if "margin" in question else ""
+    assert f"One system is {relation} another{margin} if p" in str(comparison)
+    caption = f"one is {relation}{margin}, by letter (one-sided paired randomization test"
+    assert caption in comparison.to_latex()
+    asked_of_rows = asked.replace("the first", "the row's system")
+    assert asked_of_rows in comparison.plot().axes[0].get_xlabel()
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,7 @@ NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded fr
         (
             {"zero_division": math.nan, "ideal": "retrieved"},
             2,
-            [NOTHING_RELEVANT, ONE.format("an ideal DCG of 0")],
+            [NOTHING_RELEVANT, ONE.format("an ideal DCG of 0 or less")],
         ),
     ],
     ids=str,
@@ -222,12 +222,27 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     report = ndcg.report(**LEFT_OUT, by=BY, **options)
     score = report.scores["nDCG"]
     assert (score.queries, score.left_out(5)) == (counted, 5 - counted)
+    assert report.counts["left_out"] == 5 - counted
     text = {5: "5"}.get(counted, f"{counted} of 5")
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
     of_slices = {name: part.scores["nDCG"].queries for name, part in report.slices.items()}
     assert of_slices == {"de": 2, "en": counted - 2}
     assert [note for note in report.notes if "excluded from the mean" in note] == notes
     assert ndcg.Report.from_dict(report.to_dict()) == report
+
+
+def test_a_relevant_document_counts_although_negative_gains_outweigh_it(ndcg: Metric) -> None:
+    report = ndcg.report(
+        predictions=[[3, 2, 1]] * 5,
+        references=[[3, -2, -4]] * 3 + [[1, 0, 0], [0, -1, 0]],
+        negative_relevance="keep",
+        zero_division=math.nan,
+    )
+    assert [note for note in report.notes if "excluded from the mean" in note] == [
+        ONE.format("no relevant documents"),
+        "3 of 5 queries have an ideal DCG of 0 or less and are excluded from the mean.",
+    ]
+    assert report.counts["nothing_relevant"] == 1
 
 
 def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -> None:

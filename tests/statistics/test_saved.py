@@ -232,6 +232,9 @@ def test_entries_that_do_not_fit_the_queries_are_rejected(
         ("exact", 1, "pairs: exact: must be of type bool; got 1"),
         ("wins", -1, "pairs: wins: must be a count; got -1"),
         ("low", "0.1", "pairs: low: must be a finite number, or None; got '0.1'"),
+        ("p", -1, "pairs: p: must be from 0 to 1; got -1.0"),
+        ("p_t_holm", 1.5, "pairs: p_t_holm: must be from 0 to 1; got 1.5"),
+        ("standard_error", -0.1, "pairs: standard_error: must be from 0 to inf; got -0.1"),
     ],
 )
 def test_pairs_of_what_is_not_there_are_rejected(
@@ -322,8 +325,8 @@ def test_an_ndcg_may_be_outside_0_to_1_where_options_say_so(
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
-@pytest.mark.parametrize("version", ["1.0.0", "1.2.0"])
-def test_results_of_1_are_not_read_and_their_version_is_named(
+@pytest.mark.parametrize("version", ["1.0.0", "1.2.0", "4.0.0", "30.0", "x"])
+def test_results_of_other_versions_are_not_read_and_their_version_is_named(
     shown: tuple[Any, Any], version: str
 ) -> None:
     for original in shown:
