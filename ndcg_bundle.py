@@ -20613,8 +20613,8 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
     """Return the columns of a report's table of queries.
 
     It has `query` only if queries have ids, and `weight` only if there are weights. `ideal`, the
-    highest IDCG of all judged documents, is 0 for queries with no relevant documents. `notify` is
-    called as in `describe_queries`.
+    IDCG at cutoff 1 of all judged documents, is above 0 for queries with relevant documents.
+    `notify` is called as in `describe_queries`.
     """
     columns = describe_queries(partial(_describe, options), inputs, options, PIECE, notify)
     weight = weights(inputs.sample_weight, len(columns["ideal"]), columns.get("query"))
@@ -20624,13 +20624,11 @@ def query_columns(inputs: Inputs, options: Options, notify: Notify) -> PerQuery:
 
 
 def _describe(options: Options, part: Rankings) -> PerQuery:
-    measures = tuple(dict.fromkeys([*options.measures, "IDCG"]))
-    values = measure_rankings(part, options, measures=measures)
+    values = measure_rankings(part, options)
     values_by_order = [values]
     if len(part.score) > SORTED or len(part.queries_of_ties()):
         for order in {"worst", "best"} - {options.scoring["ties"]}:
-            ordered = measure_rankings(part, options, measures=measures, ties=order)
-            values_by_order.append(ordered)
+            values_by_order.append(measure_rankings(part, options, ties=order))
     # A random order is the average over all orders of documents with the same score.
     same_scores = np.where(part.score > -np.inf, np.float32(0), np.float32(-np.inf))
     by_chance = measure_rankings(part._replace(score=same_scores), options, ties="average")
@@ -20653,12 +20651,10 @@ def _describe(options: Options, part: Rankings) -> PerQuery:
     if part.excluded is not None:
         columns |= dict(zip(EXCLUDED, part.excluded.T, strict=True))
     columns["missing"] = part.missing
-    ideal = values["IDCG"]
-    if options.ideal != "judged" or options.missing == "skip":
-        # It may be 0 although documents are relevant.
-        scoring = {**options.scoring, "measures": ("IDCG",), "ideal": "judged"}
-        ideal = measure_queries(**part.arrays(), **scoring)["IDCG"]
-    columns["ideal"] = (ideal * sign(discounts(1, options.log_base, options.discount))).max(axis=0)
+    # At a later cutoff, negative gains may outweigh those of relevant documents.
+    scoring = {**options.scoring, "measures": ("IDCG",), "cutoffs": (1,), "ideal": "judged"}
+    (ideal,) = measure_queries(**part.arrays(), **scoring)["IDCG"]
+    columns["ideal"] = ideal * sign(discounts(1, options.log_base, options.discount))
     return columns
 
 
@@ -21254,7 +21250,8 @@ class Testing(NamedTuple):
     @property
     def test(self) -> str:
         """The name of the test that `p` is from."""
-        return "paired randomization test" if self.paired else "Welch's t-test"
+        name = "paired randomization test" if self.paired else "Welch's t-test"
+        return name if self.alternative == "two-sided" else f"one-sided {name}"
 
     @property
     def tested(self) -> float:
@@ -21266,6 +21263,11 @@ class Testing(NamedTuple):
         """The relation of two systems that a small p-value supports."""
         return "not worse than" if self.margin else "better than"
 
+    @property
+    def by_margin(self) -> str:
+        """The end of a sentence with `relation`; empty without a margin."""
+        return f" by {self.margin:g} or more" if self.margin else ""
+
     def ahead_and_behind(self, pair: "Pair") -> tuple[str, str]:
         """Return the system of a pair that a small p-value favors, and the other one."""
         is_greater = self.alternative == "two-sided" and pair.difference > 0
@@ -21273,15 +21275,16 @@ class Testing(NamedTuple):
             return pair.system, pair.other
         return pair.other, pair.system
 
-    def __str__(self) -> str:
+    def question(self, first: str = "the first") -> str:
+        """Return what the tests ask about the first system of a pair."""
         if self.alternative == "two-sided":
             return "do the two differ"
         better, worse = "better", "worse"
         if self.alternative == "less":
             better, worse = worse, better
         if self.margin:
-            return f"is the first not {worse} by {self.margin:g} or more"
-        return f"is the first {better}"
+            return f"is {first} not {worse}{self.by_margin}"
+        return f"is {first} {better}"
 
 
 class Pair(NamedTuple):
@@ -21358,9 +21361,14 @@ class Pair(NamedTuple):
         return self.differing + (self.ties or 0)
 
     @property
+    def varies(self) -> bool:
+        """Whether the difference is not the same in all queries."""
+        return self.standard_error > ROUNDING * abs(self.difference)
+
+    @property
     def has_too_few_queries(self) -> bool:
         """Whether differences vary, but the queries detect none: `min_detectable` is None."""
-        return self.min_detectable is None and self.standard_error > ROUNDING * abs(self.difference)
+        return self.min_detectable is None and self.varies
 
     @property
     def title(self) -> str:
@@ -21431,7 +21439,7 @@ NAMED = 5  # pairs or slices in a sentence
 LEFT_OUT = {
     "missing": "judged queries {are} missing from the run and",
     "nothing relevant": "queries {have} no relevant documents and {are}",
-    "ideal 0": "queries {have} an ideal DCG of 0 and {are}",
+    "no ideal": "queries {have} an ideal DCG of 0 or less and {are}",
     "weight 0": "queries {have} a weight of 0 and {are}",
 }
 
@@ -21488,7 +21496,7 @@ def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
         # Fewer hardly raise the mean.
         yield (
             f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
-            "them scores high."
+            "them may score high: compare the mean with that of a random order."
         )
 
 
@@ -21521,7 +21529,7 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     reasons = {
         "missing": is_skipped,
         "nothing relevant": has_no_relevant & ~is_skipped,
-        "ideal 0": ~has_no_relevant & ~is_skipped,
+        "no ideal": ~has_no_relevant & ~is_skipped,
     }
     for reason, applies in reasons.items():
         # One sentence for the measures that exclude the same queries.
@@ -21613,7 +21621,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
     """Yield a sentence on every score that may be no better than a random order, or is worse."""
     for name, score in scores.items():
         by_order = differences(columns[name], columns[f"random order {name}"])
-        if not (np.abs(by_order) > 0).any():
+        if not score.tied and not (np.abs(by_order) > 0).any():
             continue  # the order does not matter
         chance = number_text(score.random_order)
         expected = f"the mean of all orders of the same documents is {chance}"
@@ -21625,7 +21633,7 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
 
 def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
     """Yield sentences on slices without an interval, and on what their mean lacks then."""
-    yield from small_slices(slices)
+    yield from small_slices([part.queries for part in slices.values()])
     without = 0
     for part in slices.values():
         without += any(math.isnan(score.low) for score in part.scores.values())
@@ -21661,12 +21669,12 @@ def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
     return f" of {', '.join(names)}"
 
 
-def small_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
-    """Yield a sentence on the slices with few queries, if there are any."""
-    few = sum(part.queries < FEW for part in slices.values())
+def small_slices(sizes: Sequence[int]) -> Iterator[str]:
+    """Yield a sentence on the slices with few queries, if there are any, from their numbers."""
+    few = sum(queries < FEW for queries in sizes)
     if few:
         yield (
-            f"{few:,} of {len(slices):,} slices have fewer than {FEW} queries: intervals may miss "
+            f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "
             "the true value more often than they say."
         )
 
@@ -21798,12 +21806,24 @@ def notes_on_slices(
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
 DOCUMENT_FIGURES = ("worst", "best", "tied", "ranked", "unjudged", "random_order")
+# The greatest value of figures that are not negative.
+GREATEST = {
+    "p": 1.0,
+    "p_holm": 1.0,
+    "p_t": 1.0,
+    "p_t_holm": 1.0,
+    "standard_error": math.inf,
+    "degrees_of_freedom": math.inf,
+    "min_detectable": math.inf,
+}
 # The errors that reading values raises which `to_dict` did not return.
 WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, pa.ArrowException)
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
+# Versions that give the same scores (docs/upgrade.md), so that their results can be compared.
+SAME_SCORES = ("2.0.", "2.1.", "3.0.")
 
 
-class OldResultError(ValueError):
+class OtherVersionError(ValueError):
     """A result that a version saved which this one does not read."""
 
 
@@ -21824,13 +21844,13 @@ class Evaluation(Readable):
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the report or comparison that `to_dict` was called on.
 
-        What later versions saved is read. Means, intervals, pairs and slices that 2.x saved are
+        What any 2.x or 3.x saved is read. Means, intervals, pairs and slices that 2.x saved are
         computed again from the values of the queries, except for the figures of a comparison's
         scores that depend on documents.
 
         Raises:
             ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry.
+                missing; names the entry. Another version saved the values; names the version.
         """
         try:
             signature = values["signature"]
@@ -21841,7 +21861,7 @@ class Evaluation(Readable):
             shared = {"signature": signature, "queries": queries, "notes": notes}
             results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
             return cls(**shared, **results)
-        except OldResultError:
+        except OtherVersionError:
             raise
         except WRONG_VALUES as error:
             raise ValueError(
@@ -21914,8 +21934,8 @@ def saved_notes(notes: Any) -> tuple[str, ...]:
 
 
 def version_in(signature: str) -> str:
-    """Return the version in a signature, and what follows it; empty if there is none."""
-    return signature.partition("|v:")[2]
+    """Return the version in a signature; empty if there is none."""
+    return signature.partition("|v:")[2].partition("|")[0]
 
 
 def saved_options(signature: Any) -> Options:
@@ -21926,10 +21946,10 @@ def saved_options(signature: Any) -> Options:
             f"{shown(signature)}"
         )
     version = version_in(signature)
-    if version.startswith("1."):
-        raise OldResultError(
-            f"values were saved by version {version}; this version reads results of 2.0 and "
-            "later: score the rankings again"
+    if not version.startswith(("2.", "3.")):
+        raise OtherVersionError(
+            f"values were saved by version {version}; this version reads results of 2.x and 3.x: "
+            "score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return Options.parse(measures=measures.split("+"))
@@ -21943,17 +21963,28 @@ def saved_resampling(values: Saved) -> Resampling:
 
 
 def choices_in(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses."""
+    """Return the options in a signature by the names that it uses.
+
+    Versions with the same scores are one.
+    """
     measures, *options = signature.split("|")
-    return {"measures": measures, **dict(option.split(":", 1) for option in options)}
+    choices = {"measures": measures, **dict(option.split(":", 1) for option in options)}
+    if choices["v"].startswith(SAME_SCORES):
+        choices["v"] = "2.0 to 3.0"
+    return choices
 
 
 def saved_figures(kind: Any, saved: Saved, place: str, names: Iterable[str] = ()) -> dict[str, Any]:
     """Return the saved figures of a named tuple, all or some."""
     types = kind.__annotations__
-    return {
-        name: _saved_figure(saved[name], types[name], f"{place}: {name}") for name in names or types
-    }
+    figures = {}
+    for name in names or types:
+        figure = _saved_figure(saved[name], types[name], f"{place}: {name}")
+        greatest = GREATEST.get(name)
+        if greatest is not None and figure is not None and (figure < 0 or figure > greatest):
+            raise ValueError(f"{place}: {name}: must be from 0 to {greatest:g}; got {figure}")
+        figures[name] = figure
+    return figures
 
 
 def _saved_figure(value: Any, kind: Any, place: str) -> Any:
@@ -22477,7 +22508,10 @@ def _scores_and_slices(
 
 
 def _left_out(columns: PerQuery, names: Sequence[str]) -> int:
-    return int(np.isnan([columns[name] for name in names]).any(axis=0).sum())
+    is_left_out = np.isnan([columns[name] for name in names]).any(axis=0)
+    if "weight" in columns:
+        is_left_out |= columns["weight"] == 0
+    return int(np.count_nonzero(is_left_out))
 
 
 # ndcg/loops/evaluator.py: The metric as a sentence-transformers evaluator, for bi-encoders, sparse encoders and rerankers.
@@ -26461,11 +26495,9 @@ def plot_means(
             continue
         value = scores[system][measure].value
         pair = pairs[system]
-        tested = testing.tested
         if pair.system == reference:
             # Shown as the difference of the other system from the reference.
             pair = pair.turned()
-            tested = -tested
         low, high = mean + pair.low_holm, mean + pair.high_holm
         draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
@@ -26475,8 +26507,8 @@ def plot_means(
             p = f"p = {p}"
         figures.append(f"{number_text(value)}  {number_text(pair.difference, sign='+')}  {p}")
         if testing.margin:
-            ends = [mean + tested, mean + tested], [row - 0.5, row + 0.5]
-            axes.plot(*ends, color="gray", linestyle="dashed", linewidth=1)
+            tested = mean + testing.tested
+            axes.plot([tested] * 2, [row - 0.5, row + 0.5], "--", color="gray", linewidth=1)
     name_rows(axes, list(scores))
     beside = axes.secondary_yaxis("right")
     beside.set_yticks(range(len(scores)), figures)
@@ -26489,8 +26521,10 @@ def plot_means(
         f"filled: p < {SIGNIFICANT}; p and intervals corrected by Holm",
     ]
     if testing.alternative != "two-sided":
-        lines.append(f"p: {testing}?")
-    axes.set_xlabel("\n".join(lines), parse_math=False)
+        question = testing.question("the row's system")
+        lines.append(f"p: {question}?")
+    # From the left, since a narrow panel has more room below the figures on its right.
+    axes.set_xlabel("\n".join(lines), loc="left", parse_math=False)
 
 
 def plot_slices(
@@ -26538,7 +26572,8 @@ def plot_slices(
         "by slices (and their queries)",
         corrected,
     ]
-    axes.set_xlabel("\n".join(lines), parse_math=False)
+    # Up to the right, since a narrow panel has more room below the names of the slices.
+    axes.set_xlabel("\n".join(lines), loc="right", parse_math=False)
     legend_above(axes)
 
 
@@ -26587,6 +26622,10 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
+ALL_EQUAL = (
+    "Where all differences of a pair are equal, its interval is Wilson-type and may contain 0 "
+    "although p is small."
+)
 INDEPENDENT = (
     "The queries of the systems count as independent samples: the difficulty of the queries does "
     "not cancel out, so it takes more queries to find a difference than with the same queries."
@@ -26741,9 +26780,8 @@ class Comparison(Evaluation):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _exactness(self) -> str:
+    def _exactness(self, pairs: Sequence[Pair]) -> str:
         """Return the number of pairs with an exact p, and the precision of p for the others."""
-        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
@@ -26756,6 +26794,7 @@ class Comparison(Evaluation):
 
     def _remarks(self) -> list[str]:
         testing = self.testing
+        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         over = "the pairs of a measure"
         if testing.corrected_over == "all":
             over = "all pairs of all measures"
@@ -26764,13 +26803,16 @@ class Comparison(Evaluation):
         if testing.paired:
             intervals = str(self.resampling)
             test = (
-                f"the paired randomization test ({self._exactness()}); p (t-test): from the "
+                f"the paired randomization test ({self._exactness(pairs)}); p (t-test): from the "
                 "paired t-test. Both are"
             )
         remarks = [
-            f"{intervals}. p: {testing}? From {test} also corrected by Holm for {over}; intervals "
-            f"are not. One system is {testing.relation} another if p (Holm) < {SIGNIFICANT}."
+            f"{intervals}. p: {testing.question()}? From {test} also corrected by Holm for {over}; "
+            f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
+            f"p (Holm) < {SIGNIFICANT}."
         ]
+        if not all(pair.varies for pair in pairs):
+            remarks.append(ALL_EQUAL)
         if not testing.paired:
             remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":
@@ -26820,8 +26862,8 @@ class Comparison(Evaluation):
         return (
             f"\\caption{{{latex_text(', '.join(self.measures))} of "
             f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
-            f"systems that one is {testing.relation}, by letter ({testing.test}, "
-            f"$p < {SIGNIFICANT}${corrected}).}}"
+            f"systems that one is {testing.relation}{testing.by_margin}, by letter "
+            f"({testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
         )
 
     @classmethod
@@ -26859,7 +26901,8 @@ class Comparison(Evaluation):
         """Return a Matplotlib figure of the systems' means, with intervals of their differences.
 
         The differences are from the baseline. Without a baseline, the differences are from the
-        system with the highest mean. There is a panel for every cutoff, and a last one for the
+        system with the highest mean or, as one-sided tests have a direction, from the last system,
+        which is the second of its pairs. There is a panel for every cutoff, and a last one for the
         slices, at the first cutoff. The intervals agree with `p_holm`.
 
         Args:
@@ -26922,9 +26965,14 @@ class Comparison(Evaluation):
             plot_queries(panel, rows["query"].to_pylist(), difference, label)
 
     def _reference(self, name: str) -> str:
-        """Return the system from which plots show differences: the baseline, else the best one."""
+        """Return the system from which plots show differences: the baseline, else the best one.
+
+        If tests are one-sided, it must be the second of all its pairs, which the last system is.
+        """
         if self.baseline:
             return self.baseline
+        if self.testing.alternative != "two-sided":
+            return list(self.scores)[-1]
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
@@ -27171,7 +27219,7 @@ def comparison_of(
         notes += equal_notes(pairs)
     notes += notes_on_tests(pairs, testing, contest.baseline)
     if slices is not None:
-        notes += small_slices(results["slices"])
+        notes += small_slices(np.bincount(slices.code).tolist())
         notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
@@ -27355,7 +27403,7 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()
-    if not isinstance(values, Mapping):
+    if not isinstance(values, Mapping) or not values:
         raise ValueError(
             f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
             f"with that result; got {shown(values)}"
@@ -27430,15 +27478,28 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _notes_of_paired(tables: Tables) -> Iterator[str]:
-    first, *others = tables
-    for name in others:
-        table = tables[name]
-        counts = {"judged", "relevant"}.intersection(table.column_names, tables[first].column_names)
+def _other_judgments(tables: Tables) -> dict[str, int]:
+    """Return how many queries of the other reports are judged otherwise than in the first."""
+    (_, first), *others = tables.items()
+    counts = {}
+    for name, table in others:
         differs = np.zeros(len(table), bool)
-        for column in counts:
-            differs |= table[column].to_numpy() != tables[first][column].to_numpy()
-        differing = np.count_nonzero(differs)
+        for column in {"judged", "relevant"}.intersection(table.column_names, first.column_names):
+            differs |= table[column].to_numpy() != first[column].to_numpy()
+        counts[name] = int(np.count_nonzero(differs))
+    return counts
+
+
+def _notes_of_paired(tables: Tables) -> Iterator[str]:
+    """Yield notes on queries that may not be the same, of tables in the same order."""
+    first = next(iter(tables))
+    ids = tables[first]["query"].to_pylist()
+    if ids == list(range(len(ids))):
+        yield (
+            f"The queries are numbered 0 to {len(ids) - 1:,}, as without ids, and were matched by "
+            "number: are they the same in all reports, in the same order?"
+        )
+    for name, differing in _other_judgments(tables).items():
         if differing == 1:
             yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
@@ -27447,10 +27508,15 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
 
 def _notes_of_independent(tables: Tables) -> Iterator[str]:
     """Yield notes on what is not compared if queries are independent samples."""
-    if len({frozenset(table["query"].to_pylist()) for table in tables.values()}) == 1:
+    try:
+        may_be_same = not any(_other_judgments(same_queries(tables)).values())
+    except OtherQueriesError:
+        may_be_same = False
+    if may_be_same:
         with_pairs = mark("paired", True, said="with paired=True")
         yield Message(
-            f"All reports have the same queries: {with_pairs}, smaller differences can be found."
+            "The queries of all reports have the same ids or positions and as many relevant "
+            f"documents: if they are the same, {with_pairs} smaller differences can be found."
         )
     if _slice_columns(tables):
         yield "Slices are not compared, since the queries are not paired."
