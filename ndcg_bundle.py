@@ -2043,8 +2043,13 @@ def _measure_scoring_answer(option: str, places: str, function: Callable[[Array]
     """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
-    answer = function(values)
     problem = f"{option} gets an array of {places} and must return an array of as many numbers"
+    try:
+        answer = function(values)
+    except (TypeError, ValueError) as error:  # as of a function of one number
+        hint = "numpy.vectorize makes such a function of one for a single number"
+        raised = f"it raised {type(error).__name__} ({in_short(error)})"
+        raise ValueError(f"{problem}: {raised}; {hint}") from error
     try:
         numbers = np.asarray(answer)
     except ValueError:
@@ -7129,6 +7134,8 @@ def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
 
 # ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
 
+# What an error says about numbers where a list should have ids.
+NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -7257,7 +7264,10 @@ def documents_of_query(
         if ids[position] == "":  # padding, and no document
             raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
-        raise InputError(f"{problem}; {once(names.kind)}", position=position)
+        hint = once(names.kind)
+        if values is None and isinstance(ids[position], Real):
+            hint = f"{hint}; {NUMBERS_IN_LISTS}"
+        raise InputError(f"{problem}; {hint}", position=position)
     return _best(ids, numbers, names)
 
 
@@ -7298,7 +7308,7 @@ def _instead(value: Any, names: Names) -> str:
     if _is_pair_with_id_last(value):
         return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
-        return "if these are scores or relevances, give {document: number} in each query"
+        return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"
@@ -7688,6 +7698,10 @@ def join_rows(
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
+    if len(ids) == len(codes) >= MANY_DOCUMENTS:
+        problem = f"{len(codes)} rows have as many queries, so no order matters"
+        hint = f"if {mark('query_ids')} are ids of rows, give those of the queries"
+        rankings = rankings._replace(doubts=(f"{problem}; {hint}",))
     if exclude is None or rows is None:
         return rankings
     kept = ~are_excluded(rows, exclude)[order]
@@ -10892,7 +10906,7 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [rankings.mask_among_scores()]
+    doubts = [*rankings.doubts, rankings.mask_among_scores()]
     run = inputs.predictions
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())
@@ -14416,6 +14430,11 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     are_in_order = options.ties != "docid" or part.documents is None
     if are_in_order and not options.is_order_given:
         sentences.append(part.doubtful_scores())
+    may_be_empty = len(part.score) == 0 or len(masks) > 0
+    if part.place is None and may_be_empty and part.queries and part.empty().all():
+        problem = "no query has a document, so all count as queries with nothing relevant"
+        hint = f"a mask and {mark('ignore_index')} say which documents are padding"
+        sentences.append(f"{problem}; {hint}")
     # Rankings with ids are read in one part.
     if part.unmatched:
         sentences.append(part.unmatched)

@@ -70,6 +70,8 @@ LEAN_JAVA = (
 NOTHING_IN_COMMON = pytest.mark.filterwarnings(
     "ignore:.*no document was both retrieved and judged:UserWarning"
 )
+# for flat rows of which each is a query on purpose
+ONE_DOCUMENT_A_QUERY = pytest.mark.filterwarnings("ignore:.*rows have as many queries:UserWarning")
 MetricFactory = Callable[..., evaluate.EvaluationModule]
 Documents = Mapping[str, Mapping[str, float | None]]  # a value of each document, by query
 

@@ -14,6 +14,8 @@ from .ids import EMPTY_ID, id_kind, once, types_of_no_ids
 from .objects import NO_VALUES
 from .sources import in_python
 
+# What an error says about numbers where a list should have ids.
+NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -142,7 +144,10 @@ def documents_of_query(
         if ids[position] == "":  # padding, and no document
             raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
-        raise InputError(f"{problem}; {once(names.kind)}", position=position)
+        hint = once(names.kind)
+        if values is None and isinstance(ids[position], Real):
+            hint = f"{hint}; {NUMBERS_IN_LISTS}"
+        raise InputError(f"{problem}; {hint}", position=position)
     return _best(ids, numbers, names)
 
 
@@ -183,7 +188,7 @@ def _instead(value: Any, names: Names) -> str:
     if _is_pair_with_id_last(value):
         return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
-        return "if these are scores or relevances, give {document: number} in each query"
+        return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
         return f"give one id, or pairs of an id and its {names.value or 'value'}, [(id, ...), ...]"
     return "give others as text"

@@ -50,7 +50,7 @@ from .ids import (
     read_ids,
     refuse_empty_ids,
 )
-from .no_rankings import refuse_no_rankings, warn_of_one_document
+from .no_rankings import MANY_DOCUMENTS, refuse_no_rankings, warn_of_one_document
 from .rankings import Rankings
 
 LEADING_ZEROS = re.compile("0+[0-9]+")
@@ -167,6 +167,10 @@ def join_rows(
     threads = None if len(codes) > THREADED else 1
     score, relevance = in_threads(in_order, (score, relevance), threads=threads)
     rankings = Rankings.of(score, relevance, place=place, query_ids=ids, documents=documents_of)
+    if len(ids) == len(codes) >= MANY_DOCUMENTS:
+        problem = f"{len(codes)} rows have as many queries, so no order matters"
+        hint = f"if {mark('query_ids')} are ids of rows, give those of the queries"
+        rankings = rankings._replace(doubts=(f"{problem}; {hint}",))
     if exclude is None or rows is None:
         return rankings
     kept = ~are_excluded(rows, exclude)[order]

@@ -418,7 +418,7 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [rankings.mask_among_scores()]
+    doubts = [*rankings.doubts, rankings.mask_among_scores()]
     run = inputs.predictions
     if score_order == "ascending" and rankings.place is not None:
         doubts.append(rankings.gap_in_ranks())

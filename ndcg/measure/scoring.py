@@ -576,8 +576,13 @@ def _answer(option: str, places: str, function: Callable[[Array], Any], values: 
     """Return what the user's function for an option returns for an array: a number per value."""
     if not values.size:
         return values.astype(np.float64)
-    answer = function(values)
     problem = f"{option} gets an array of {places} and must return an array of as many numbers"
+    try:
+        answer = function(values)
+    except (TypeError, ValueError) as error:  # as of a function of one number
+        hint = "numpy.vectorize makes such a function of one for a single number"
+        raised = f"it raised {type(error).__name__} ({in_short(error)})"
+        raise ValueError(f"{problem}: {raised}; {hint}") from error
     try:
         numbers = np.asarray(answer)
     except ValueError:

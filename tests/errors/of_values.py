@@ -790,6 +790,20 @@ WARNINGS: dict[str, Row] = {
         predictions=[[2, 0, 1, 4, 3]] * 4,
         references=[[1, 0, 0, 0, 0]] * 4,
     ).when_scored(),
+    "ids of rows as query_ids": warned(
+        compute,
+        "predictions",
+        predictions=[at % 7 for at in range(20)],
+        references=[at % 3 for at in range(20)],
+        query_ids=list(range(20)),
+    ),
+    "documents that are all padding": warned(
+        compute,
+        "predictions",
+        predictions=[[0.3, 0.2], [0.4, 0.1]],
+        references=[[-100, -100], [-100, -100]],
+        ignore_index=-100,
+    ).when_scored(),
     "scores that are distances": warned(
         compute,
         "predictions",

@@ -16,7 +16,7 @@ from typing import Any
 import forks
 import numpy as np
 import pytest
-from conftest import NOTHING_IN_COMMON, ROOT, Processes, lean_environment
+from conftest import NOTHING_IN_COMMON, ONE_DOCUMENT_A_QUERY, ROOT, Processes, lean_environment
 from evaluate import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -222,6 +222,7 @@ def test_only_sums_of_queries_are_kept(ndcg: Metric) -> None:
         assert len(pickle.dumps(batches)) < 2000  # a few numbers for each of six results
 
 
+@ONE_DOCUMENT_A_QUERY
 def test_each_row_leaves_a_score_a_label_and_a_query(ndcg: Metric) -> None:
     batches = ndcg.meter()
     whole = np.random.default_rng(0).random((10_000, 64))

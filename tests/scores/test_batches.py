@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import evaluate
 import numpy as np
 import pytest
-from conftest import MetricFactory
+from conftest import ONE_DOCUMENT_A_QUERY, MetricFactory
 from forks import files_of_at_most, in_a_fork
 from refusals import refusal
 
@@ -198,6 +198,7 @@ def test_a_query_that_is_added_alone_may_exclude_documents_by_their_ids(
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0, SECOND, SECOND]}
 
 
+@ONE_DOCUMENT_A_QUERY
 def test_an_id_takes_about_100_bytes_until_it_is_scored(fresh_metric: MetricFactory) -> None:
     """Sizes of Python 3.11: integers take 93 bytes, names of 13 letters 110."""
     metric, queries = fresh_metric(), 50_000
@@ -241,6 +242,7 @@ def test_a_cache_folder_that_disappears_is_an_error_until_it_is_back(
     assert metric.compute() == {"nDCG": 1.0}
 
 
+@ONE_DOCUMENT_A_QUERY
 @pytest.mark.parametrize("size", [0, 1000, 1500, 2000, 4096, 3 * 4096, 8 * 4096])
 def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, size: int) -> None:
     metric = fresh_metric()
@@ -253,6 +255,7 @@ def test_a_batch_that_did_not_fit_left_no_id(fresh_metric: MetricFactory, size: 
     assert metric.compute(use_aggregator=False) == {"nDCG": [1.0] * 1002}
 
 
+@ONE_DOCUMENT_A_QUERY
 def test_batches_can_be_computed_on_a_full_disk(fresh_metric: MetricFactory) -> None:
     metric = fresh_metric()
     add(metric, "a", "b")
