@@ -72,6 +72,37 @@ def test_the_first_screen_has_one_picture_few_words_and_few_controls(
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+OVERLAPS = """
+() => {
+  const parts = ".left :is(.rank, .card, .bar, .sum), .right :is(.bar, .grade, .sum), .orders h2";
+  const boxes = [...document.querySelectorAll(parts)].filter(part => part.checkVisibility())
+    .map(part => [part.className + part.textContent, part.getBoundingClientRect()]);
+  const figure = document.querySelector(".figure").getBoundingClientRect(), faults = [];
+  for (const [at, [name, one]] of boxes.entries()) {
+    if (one.right > figure.right + 1 || one.left < figure.left - 1) faults.push(name + " is out");
+    for (const [other, two] of boxes.slice(at + 1)) {
+      const across = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+      const down = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+      if (across > 1 && down > 3) faults.push(`${name} lies over ${other}`);
+    }
+  }
+  for (const name of document.querySelectorAll(".left .name")) {
+    if (name.scrollHeight > name.clientHeight + 1) faults.push(`${name.textContent} is cut`);
+  }
+  return faults;
+}
+"""
+
+
+@pytest.mark.parametrize("ranking", ["", "?step=gain", "?step=ties", "?rel=3,,0.5&scores=2,2,1"])
+def test_no_part_of_the_figure_lies_over_another_at_any_width(visit: Opener, ranking: str) -> None:
+    page = visit(ranking)
+    for width in (390, 600, 720, 768, 820, 1024, 1152, 1240, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(OVERLAPS) == [], width
+
+
 def test_everything_can_be_read_without_scripts(
     browser: Any, server: Any, ndcg: evaluate.Metric
 ) -> None:
