@@ -138,6 +138,7 @@ document.addEventListener("click", event => {
     lastChange = 0;  // a step of its own
     const shown = go(link.getAttribute("href").slice(1));
     if (link.closest(".thread .on")) scrollTo(0, 0);
+    if (link.closest(".own")) shown.then(showFigure);
     // on a phone, the answer would push what leads on off the screen
     if (link.closest(".guesses")) shown.then(() => document.querySelector(".thread .on").scrollIntoView({ block: "nearest" }));
   }

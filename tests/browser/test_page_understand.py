@@ -349,6 +349,11 @@ def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evalu
     page.locator("#paste").fill("d" * 5001)
     page.get_by_role("button", name="Show this ranking").click()
     assert page.locator("#paste:invalid").count() == 1
+    page.locator("#paste").fill("3 2 3 -1 1 2")
+    page.get_by_role("button", name="Show this ranking").click()
+    page.get_by_role("link", name="Count it as 0").click()
+    expect(page.locator(".figure")).to_be_focused()
+    shows(page, score(ndcg))
 
 
 # --- Back, and late answers -----------------------------------------------------------------------
