@@ -149,7 +149,8 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str,
     lines = lines_between(drawn(left), drawn(right))
     if ranking.options["ideal"] == "full":
         lines = []  # since its documents are none of the ranking
-    is_readers, is_tied = not address.search, any(step.is_tied for step in left)
+    is_readers = not address.search
+    is_tied = any(step.is_tied for step in left)
     return {
         "drawing": Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
         "left": left,
