@@ -14,7 +14,7 @@ from .html import is_number, sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
-from .settings import CHOICES, CONVENTIONS, NO_WORDS, Settings, Words, in_words
+from .settings import CHOICES, CONVENTIONS, NO_WORDS, Settings, Words, in_words, label_names
 
 PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
@@ -34,6 +34,7 @@ class Note(NamedTuple):
     text: str
     link: str = ""
     does: str = ""  # the text of the link
+    pasted: str | None = None  # the text at fault, which stays in its box
 
 
 class Address(NamedTuple):
@@ -184,10 +185,11 @@ class _Reader:
         text = self.parameters.get(name, "")
         if len(text) > 40:
             text = f"{text[:40]}…"
-        says = f"The address has {name}={text}, but"
+        says, pasted = f"The address has {name}={text}, but", None
         if name == "paste":
-            says = "The ranking was not read:"
-        self.notes.append(Note(sentence(f"{says} {in_words(problem)}"), *link))
+            says, pasted = "The ranking was not read:", self.parameters[name]
+        note = Note(sentence(f"{says} {in_words(problem)}"), *link)
+        self.notes.append(note._replace(pasted=pasted))
 
     def read(self, name: str, otherwise: Any, value_of: Callable[[str], Any]) -> Any:
         """Return a part, or its default."""
@@ -214,9 +216,10 @@ class _Reader:
     def ranking(self, address: Address) -> Any:
         """Return the address with its ranking; a faulty one is that of the step."""
         name, rows = "rel", self._rows()
-        if self.parameters.get("paste", "").strip():
+        if "paste" in self.parameters:
             name = "paste"
-            rows = self.read(name, rows, pasted_rows)
+            labels = label_names(address.settings.options)
+            rows = self.read(name, rows, partial(pasted_rows, labels=labels))
         if rows:
             address = self._with_rows(address, name, rows)
         address = self.read("grade", address, partial(graded, address))

@@ -41,19 +41,25 @@ TIED = ranked(
 )
 # what is said before the first step, and once the order is the best
 OPENING = (
-    "A search engine ranked six documents. Dots say how well each answers: the cake does not, yet "
-    "comes first. **Drag the cake to the last place.**"
+    "A search engine ranked six documents, a cake recipe first. Dots say how well each answers: "
+    "the recipe, not at all. **Drag the cake to the last place.**"
 )
 SOLVED = (
-    "**1 is the most:** no order of these documents is better. Every line is level now, for every "
-    "document is where the ideal order has it. A random order would have had {random}: a score is "
-    "good only if it is well above that."
+    "**1 is the most:** no order of these documents is better. {lines} A random order would have "
+    "had {random}: a score is good only if it is well above that."
 )
-OF_RUN = (
-    "This is how one run ranked the documents of one query. Drag a card, or press its dots, to see "
-    "what a change would do to the score."
+LEVEL = "Every line is level now, for every document is where the ideal order has it."
+NOT_LEVEL = "A line that is not level makes no difference here."
+ALL_ALIKE = "With these documents and settings, **every order has 1**: here, 1 says nothing."
+TRY = "Drag a card, or press its relevance, to see what a change does to the score."
+OF_RUN = f"This is how one run ranked the documents of one query. {TRY}"
+REGRADED = f"The relevance of these documents is no longer that of the example. {TRY}"
+READERS = f"This is your own ranking. {TRY}"
+UNJUDGED = (
+    "None of these documents is judged, so nothing says how good their order is. Press “not "
+    "judged” on a card to choose its relevance. Labels, such as yes and no, need their gains in "
+    "the settings before they are pasted."
 )
-READERS = "This is your own ranking. Drag a card, or press its dots."
 
 
 class Lesson(NamedTuple):
@@ -90,8 +96,8 @@ LESSONS = {
         "the bar is gain times discount.",
         "Which swap wins more?",
         ("Ranks 1 and 3", "Ranks 2 and 3"),
-        "From 0.648 to 1.000; a swap of ranks 2 and 3 only to 0.679. The first ranks are worth "
-        "most: the band narrows fast at first, then hardly at all.",
+        "A swap of ranks 1 and 3 takes 0.648 to 1.000; one of ranks 2 and 3, only to 0.679. The "
+        "first ranks are worth most: the band narrows fast at first, then hardly at all.",
         ranked("Honey cake recipe; Inside a beehive; From nectar to honey; The Bee Gees"),
     ),
     "ideal": Lesson(
@@ -101,8 +107,8 @@ LESSONS = {
         "these four.",
         "What does the worst order score?",
         ("More than half", "Less than half"),
-        "0.614: every order has all the gains, and a low rank still counts. So compare a score "
-        "with that of a random order, here 0.807, not with 0.",
+        "It scores 0.614: every order has all the gains, and a low rank still counts. So compare a "
+        "score with that of a random order, here 0.807, not with 0.",
         ranked("Honey cake recipe; Bees and flowers; Inside a beehive; From nectar to honey"),
         hides_score=True,
     ),
@@ -110,10 +116,10 @@ LESSONS = {
         "Ties",
         "The engine gave three documents the same score, 5. They are **tied**: nothing says which "
         "of them comes first. Some libraries take them as they happen to come.",
-        "How much can that luck change the score?",
-        ("From 0.92 to 1", "Not at all"),
-        "From 0.916 to 1.000, the band on the scale. Here tied documents share their ranks and the "
-        "mean discount: 0.958, however they are listed.",
+        "Can that luck change the score?",
+        ("Yes, from 0.92 to 1", "No, it stays 0.96"),
+        "By luck it is anything from 0.916 to 1.000, the band on the scale. Here tied documents "
+        "share their ranks and the mean discount: 0.958, however they are listed.",
         TIED,
         hides_ties=True,
     ),
@@ -124,8 +130,8 @@ LESSONS = {
         "the ideal order.",
         "What helps more?",
         ("To retrieve “How honey is made”", "To remove “Bees in town”"),
-        "0.504 becomes 0.847 with “How honey is made” at rank 1, and only 0.515 without “Bees in "
-        "town”. Try it: drag it up.",
+        "With “How honey is made” at rank 1, 0.504 becomes 0.847; without “Bees in town”, only "
+        "0.515. Try it: drag “How honey is made” up.",
         ranked(
             "Inside a beehive; Bees and flowers; Bees in town; Kinds of honey; How honey is made; "
             "Honey bees at work",
@@ -138,8 +144,8 @@ LESSONS = {
         "gain 3, three gain 7. One document of three dots outweighs several others.",
         "With this gain, does this order score more or less?",
         ("Less", "More"),
-        "0.777 instead of 0.888, since half of all gains are in the last place. Try it: choose "
-        "exponential in the settings.",
+        "It scores 0.777 instead of 0.888, since half of all gains are in the last place. Try it: "
+        "choose exponential in the settings.",
         ranked("Inside a beehive; Honey bees at work; Bees and flowers; How honey is made"),
     ),
     "libraries": Lesson(
@@ -148,7 +154,7 @@ LESSONS = {
         "trec_eval to XGBoost, for the nDCG of one ranking.",
         "How many different scores do they give this one?",
         ("Nine", "Two"),
-        "Nine, from 0.425 to 0.993. So a score needs its settings beside it. If a paper does not "
+        "They go from 0.425 to 0.993, so a score needs its settings beside it. If a paper does not "
         "name them, scroll down and enter its score under the figure.",
         TIED,
     ),

@@ -88,13 +88,15 @@ def sentence(text: Any) -> str:
 def spelled(measure: str) -> str:
     """Return what the name of a measure stands for.
 
-    >>> spelled("nDCG@10")
-    'normalized discounted cumulative gain, top 10 documents'
+    >>> spelled("nDCG@1")
+    'normalized discounted cumulative gain, top document'
     """
     words = "normalized discounted cumulative gain"
     _, _, cutoff = measure.partition("@")
     if not cutoff:
         return words
+    if cutoff == "1":
+        return f"{words}, top document"
     return f"{words}, top {cutoff} documents"
 
 

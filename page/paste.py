@@ -3,13 +3,13 @@
 import csv
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from .html import is_number
 
 HEADS = {
     "query": ("query", "qid", "query-id"),
-    "document": ("document", "doc", "docid", "doc-id", "id", "corpus-id"),
+    "document": ("document", "doc", "docid", "doc-id", "id", "corpus-id", "name", "title"),
     "relevance": ("relevance", "rel", "grade", "label"),
     "score": ("score",),
 }
@@ -20,39 +20,39 @@ TREC = {
     6: ["query", "", "document", "", "score", ""],
 }
 HOW = (
-    'write its relevance, such as "3 2 3 0 1 2", or a line per document: '
-    "its id, relevance and score"
+    'write relevances, such as "3 2 3 0 1 2", or a line per document: its name, relevance and score'
 )
 DECIMAL_COMMA = re.compile(r"(?a)[+-]?(0?,\d+|\d+,(?!\d{3}$)\d+)")  # not that of thousands
 ID_LIST = re.compile(r"""\s*([^\s{["']\S*):\s+(\S.*)""")
 
 
-def pasted_rows(text: str) -> tuple[Sequence[str], ...]:
+def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], ...]:
     """Return rows of document, relevance and score from pasted text.
 
-    Numbers alone are the relevance in the order of the ranking, two columns of them relevance and
-    score. Otherwise a line has a document, its relevance and its score, as far as they are there;
-    or it is a line of TREC's or BEIR's qrels or of a run. A first line may name the columns.
+    Numbers or labels alone are the relevance in the order of the ranking, two columns of numbers
+    relevance and score. Otherwise a line has a document, its relevance and its score, as far as
+    they are there; or it is a line of TREC's or BEIR's qrels or of a run. A first line may name
+    the columns.
     """
     lines = map(str.strip, text.strip().strip("[]").splitlines())
     cells = _cells([*filter(None, lines)])
     if not cells:
-        raise ValueError(HOW)
+        raise ValueError(f"there is no document; {HOW}")
     if len(cells) == 1 or set(map(len, cells)) == {1}:
         flat = [*filter(None, itertools.chain(*cells))]
-        name = "relevance" if all(map(_is_cell, flat)) else "document"
+        is_relevance = all(_is_cell(cell) or cell in labels for cell in flat)
+        name = "relevance" if is_relevance else "document"
         return _rows({name: flat}, len(flat))
     width = len(cells[0])
     columns, rows = _with_names(cells)
     names = [*filter(None, columns)]
     if len(set(names)) < len(names):
-        raise ValueError(f"the first line names a column twice: {HOW}")
+        raise ValueError(f"the first line names a column twice; {HOW}")
     if len(columns) != width:
-        raise ValueError(f"no ranking has lines of {width} cells: {HOW}")
+        raise ValueError(f"no ranking has lines of {width} cells; {HOW}")
     for line, row in enumerate(rows, 1 + len(cells) - len(rows)):
         if len(row) != width:
-            lengths = f"the length of line {line} is {len(row)}, of the first line {width}"
-            raise ValueError(f"{lengths}: {HOW}")
+            raise ValueError(f"line {line} has {len(row)} cells, the first line {width}; {HOW}")
     by_name = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
@@ -63,13 +63,70 @@ def pasted_rows(text: str) -> tuple[Sequence[str], ...]:
 
 def _cells(lines: list[str]) -> list[list[str]]:
     """Return the cells of lines, between the first of tab, semicolon and comma that all have."""
+    spaced = [[cell.strip("\"',;") for cell in line.split()] for line in lines]
+    # numbers with decimal commas, such as 3,5 2,0
+    if len(lines) == 1 and len(spaced[0]) > 1 and all(map(_is_cell, spaced[0])):
+        return spaced
     for mark in "\t;,":
         if lines and all(mark in line for line in lines):
             return [
                 _without_empty_ends([cell.strip(" \"'") for cell in row])
                 for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)
             ]
-    return [[cell.strip("\"',;") for cell in line.split()] for line in lines]
+    return _with_joined_names(spaced)
+
+
+def _with_joined_names(cells: list[list[str]]) -> list[list[str]]:
+    """Return cells between spaces, with names of several words, as in "Honey cake 0 6", as one."""
+    # a single line is a list
+    if len(cells) < 2:
+        return cells
+    rows = cells
+    has_header = _is_header(cells[0])
+    if has_header:
+        rows = cells[1:]
+    is_even = len(set(map(len, cells))) == 1
+    if is_even and (has_header or _is_trec(rows) or _are_judgments(rows)):
+        return cells
+    # a name may end with a number; more of them are something else
+    counts = {_count_of_last_numbers(row) for row in rows}
+    if any(all(map(_is_cell, row)) for row in rows) or max(counts) > 3:
+        return cells
+    # the relevance and the score, if all lines have both
+    numbers = {min(count, 2) for count in counts}
+    if len(numbers) > 1 or numbers == {0}:
+        return cells
+    (count,) = numbers
+    joined = [[" ".join(row[:-count]), *row[-count:]] for row in rows]
+    return [*cells[: len(cells) - len(rows)], *joined]
+
+
+def _is_header(row: list[str]) -> bool:
+    """Return whether a row has names of columns only."""
+    return NAMES.keys() >= {_column(cell) for cell in row}
+
+
+def _column(cell: str) -> str:
+    return cell.lower().replace("_", "-")
+
+
+def _is_trec(rows: list[list[str]]) -> bool:
+    """Return whether even lines are of TREC's qrels or of a run, by their second cells."""
+    if len(rows[0]) not in TREC:
+        return False
+    second = rows[0][1]
+    return (second == "Q0" or _is_cell(second)) and {row[1] for row in rows} == {second}
+
+
+def _are_judgments(rows: list[list[str]]) -> bool:
+    """Return whether even lines are a query, a document and its relevance: a query repeats."""
+    queries = {row[0] for row in rows}
+    return len(rows[0]) == 3 and len(queries) < len(rows)
+
+
+def _count_of_last_numbers(row: list[str]) -> int:
+    """Return how many of the last cells, after a name, are numbers or dashes."""
+    return len(list(itertools.takewhile(_is_cell, reversed(row[1:]))))
 
 
 def _without_empty_ends(cells: list[str]) -> list[str]:
@@ -100,10 +157,10 @@ def ids_as_run(text: str) -> str:
 
 def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """Return the names of columns, and the cells without the line of names, if there is one."""
-    first = [cell.lower().replace("_", "-") for cell in cells[0]]
+    first = list(map(_column, cells[0]))
     if first == BEIR:
         return ["query", "document", "relevance"], cells[1:]
-    if NAMES.keys() >= set(first):
+    if _is_header(first):
         return [NAMES[cell] for cell in first], cells[1:]
     return _columns(cells), cells
 

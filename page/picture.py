@@ -4,7 +4,7 @@ A length is a share of its width, from 0 to 1.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .ranking import Step
@@ -54,6 +54,11 @@ class Line(NamedTuple):
     ends: tuple[float, float] = (0.0, 1.0)  # as shares of the width
 
     @property
+    def is_level(self) -> bool:
+        """Whether both orders have the document at the same place."""
+        return self.left == self.right and self.ends == (0.0, 1.0)
+
+    @property
     def kind(self) -> str:
         """Whether the document adds more or less in the second order."""
         if abs(self.gained) < SHOWS:
@@ -86,11 +91,11 @@ class Drawing(NamedTuple):
         return cls(widest, steepest, int(max([LEAST_DOTS, *relevances])))
 
 
-def folded(steps: Sequence[Step], kept: int, moved: frozenset[int]) -> list[Step]:
-    """Return steps, folded after the first `kept` ones unless they are relevant or were moved."""
+def folded(steps: Sequence[Step], kept: int, others: Container[int]) -> list[Step]:
+    """Return steps, folded after the first `kept` ones unless they are among some others."""
     with_folds = []
     for place, step in enumerate(steps):
-        is_kept = place < kept or step.gain > 0 or step.at in moved
+        is_kept = place < kept or step.at in others
         with_folds.append(step._replace(is_folded=not is_kept))
     return with_folds
 

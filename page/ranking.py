@@ -144,6 +144,10 @@ class Ranking:
             steps.append(Step(at, unlisted.pop(at), rank, row["gain"], row["discount"]))
         for at, document in unlisted.items():
             steps.append(Step(at, document, "", 0.0, 0.0))
+        if self.order is not None:
+            # the metric lists tied documents as it likes, the page where the reader put them
+            place_of = {at: place for place, at in enumerate(self.order)}
+            steps.sort(key=lambda step: (not step.rank, place_of.get(step.at, 0)))
         return steps
 
     @property

@@ -18,7 +18,7 @@ from .files import MOST_FILES, TOGETHER, keep
 from .html import STATIC, render, sentence
 from .metric import kept_warnings
 from .reading import LIMITS
-from .settings import in_words
+from .settings import Settings, in_words
 
 PLACES = {"understand": understand.page, "compare": compare.page}
 NOWHERE = Address(place="")  # that the pages of the documentation are at
@@ -58,8 +58,12 @@ def _page(request: Request, address: Address, notes: list[Note], status: int = 2
         with kept_warnings():
             return HTMLResponse(PLACES[address.place](address, notes, shown), status)
     except (ValueError, OverflowError) as problem:  # of values that no check foresees
-        notes.append(Note(sentence(f"This cannot be shown: {in_words(problem)}")))
-    return HTMLResponse(PLACES[address.place](Address(place=address.place), notes, shown), status)
+        fault = in_words(problem)
+    usual, says = address._replace(settings=Settings(address.settings.k)), "The settings are reset"
+    if address == usual:
+        usual, says = Address(place=address.place), "This cannot be shown"
+    notes.append(Note(sentence(f"{says}: {fault}")))
+    return _page(request, usual, notes, status)
 
 
 async def keep_files(request: Request) -> Response:

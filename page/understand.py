@@ -7,14 +7,16 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from . import guide
 from .address import RANKING, Address, Note, csv_text
 from .explanation import libraries
-from .guide import LESSONS, OF_RUN, OPENING, READERS, SOLVED, Lesson
+from .guide import LESSONS, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
-from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
+from .paste import usual_columns
+from .picture import SHOWS, Axis, Drawing, Line, drawn, folded, lines_between
 from .ranking import Ranking, Row
-from .settings import CHOICES, Settings, label_names, snippet
+from .settings import CHOICES, NO_WORDS, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
 LONG = 20  # documents that are drawn without a fold
@@ -33,7 +35,9 @@ class Thread(NamedTuple):
     text: str
     links: tuple[tuple[str, str], ...]  # texts and addresses
     place: str = ""  # such as "Lesson 2 of 7"
+    restart: str = ""  # the address of the lesson as it began, if it was changed
     lesson: Lesson | None = None
+    guesses: Mapping[str, str] = NO_WORDS  # addresses by choice
     verdict: str = ""  # on the guess, if there is one
 
 
@@ -69,7 +73,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         figure=figure,
         labels=labels,
         live=live_of(ranking, figure["drawing"]),
-        thread=thread_of(address, score["estimate"]),
+        thread=thread_of(address, ranking, score, figure["lines"]),
         choices=ONE_QUERY,
         scores=scores,
         strips=strips,
@@ -85,11 +89,20 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
 
 def rows_as_text(rows: Sequence[Row]) -> str:
     """Return the rows of a ranking as text that the page can read again."""
-    lines = []
+    columns = ["document", "relevance"]
+    if has_scores(rows):
+        columns.append("score")
+    lines = [csv_text(columns)]
     for row in rows:
         # without a dash, an empty cell would be lost
-        lines.append(csv_text(cell or "-" for cell in row))
+        lines.append(csv_text(cell or "-" for cell in row[: len(columns)]))
     return "\n".join(lines)
+
+
+def has_scores(rows: Sequence[Row]) -> bool:
+    """Return whether the scores of a ranking are not those that the page fills in."""
+    _, usual_scores = usual_columns(len(rows))
+    return [score for _, _, score in rows] != usual_scores
 
 
 def whose_ranking(address: Address) -> str:
@@ -129,13 +142,15 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str,
             missed.append(step)
     cutoff = address.settings.cutoff or len(ranking.documents)
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
-        left, missed = folded(left, cutoff, ranking.moved), folded(missed, 0, ranking.moved)
-        # below the cutoff, not even a relevant document adds to the ideal
-        right = [step._replace(is_folded=place >= cutoff) for place, step in enumerate(right)]
+        # below the cutoff nothing counts, but a document above it in the ideal order could
+        kept = {*ranking.moved, *(step.at for step in right[:cutoff] if step.gain > 0)}
+        left, missed = folded(left, cutoff, kept), folded(missed, 0, kept)
+        right = folded(right, cutoff, ())
     lines = lines_between(drawn(left), drawn(right))
     if ranking.options["ideal"] == "full":
         lines = []  # since its documents are none of the ranking
     is_readers = not address.search
+    is_tied = any(step.is_tied for step in left)
     return {
         "drawing": Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
         "left": left,
@@ -148,7 +163,7 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str,
         # the row after which nothing counts; None if every row counts
         "cut": cutoff if cutoff < max(len(left), len(right)) else None,
         "shows_numbers": is_readers or bool(address.step),
-        "shows_scores": is_readers or any(step.is_tied for step in left),
+        "shows_scores": is_tied or (is_readers and has_scores(address.shown_rows)),
     }
 
 
@@ -175,26 +190,46 @@ def live_of(ranking: Ranking, drawing: Drawing) -> str:
     return json.dumps(values)
 
 
-def thread_of(address: Address, estimate: Any) -> Thread:
+def thread_of(
+    address: Address, ranking: Ranking, score: Mapping[str, Any], lines: Sequence[Line]
+) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
     if address.run:
         back = ("Back to the comparison", address.comparison)
-        return Thread(f"{address.run} on {address.chosen['query']}", OF_RUN, (back,))
+        return Thread(f"{address.run} on {address.chosen['query']}", guide.OF_RUN, (back,))
+    back = ("Back to the example", address.start)
     if not address.search:
-        return Thread("Your ranking", READERS, (("Back to the example", address.start),))
+        is_judged = any(document.relevance is not None for document in ranking.documents)
+        text = guide.READERS if is_judged else guide.UNJUDGED
+        return Thread("Your ranking", text, (back,))
     if address.step:
         return thread_of_step(address)
-    links = (("Next: Gain", Address(step="gain").link()),)
-    if estimate is not None and estimate.value > 1 - SHOWS:
-        random = number(estimate.random_order)
-        return Thread("Solved", SOLVED.format(random=random), links)
-    return Thread("How good is this order?", OPENING, links)
+    onward = ("Next: Gain", Address(step="gain").link())
+    if address.rows:
+        return Thread("With another relevance", guide.REGRADED, (back, onward))
+    estimate = score["estimate"]
+    if estimate is None or estimate.value < 1 - SHOWS:
+        return Thread("How good is this order?", guide.OPENING, (onward,))
+    if score["worst"] > 1 - SHOWS:
+        return Thread("No order is better than another", guide.ALL_ALIKE, (onward,))
+    said = guide.LEVEL
+    # a full ideal has no lines
+    if not lines or not all(line.is_level for line in lines):
+        said = guide.NOT_LEVEL
+    text = guide.SOLVED.format(lines=said, random=number(estimate.random_order))
+    return Thread("Solved", text, (onward,))
 
 
 def thread_of_step(address: Address) -> Thread:
     """Return what is said at a step; without a guess, nothing that answers it."""
     lesson, names = LESSONS[address.step], ["", *LESSONS, ""]
     place = names.index(address.step)
+    begun = Address(step=address.step, guess=address.guess)
+    restart = ""
+    if address._replace(got="", chosen=NO_WORDS) != begun:
+        restart = begun.link()
+    # a guess is about the lesson as it began
+    guesses = {choice: begun.link(guess=choice) for choice in lesson.choices}
     before, after = names[place - 1], names[place + 1]
     verdict, goes_on = "", "Skip to"
     if address.guess:
@@ -208,7 +243,7 @@ def thread_of_step(address: Address) -> Thread:
         onward = f"{goes_on} {LESSONS[after].title}"
     links = (("Back", Address(step=before).link()), (onward, Address(step=after).link()))
     where = f"Lesson {place} of {len(LESSONS)}, with a list of its own"
-    return Thread(lesson.title, lesson.text, links, where, lesson, verdict)
+    return Thread(lesson.title, lesson.text, links, where, restart, lesson, guesses, verdict)
 
 
 def scores_by_word(settings: Settings, ranking: Ranking) -> dict[tuple[str, str], float]:

@@ -51,6 +51,14 @@ const show = (html, isNew) => {
   if (isHeld) return;
   const answer = new DOMParser().parseFromString(html, "text/html");
   const main = document.querySelector("main"), next = answer.querySelector("main");
+  // Beside a pasted ranking that cannot be read, all stays as it is.
+  const refused = next.querySelector(".own .problem"), own = main.querySelector(".own");
+  own?.querySelector(".problem")?.remove();
+  if (refused && own) {
+    wanted = new URLSearchParams(location.search);
+    own.append(refused);
+    return;
+  }
   const parts = root => [...root.querySelectorAll("[data-part]")];
   const names = root => parts(root).map(part => part.dataset.part).join();
   const focus = focused();
@@ -78,6 +86,13 @@ const scrollToScene = () => {
   scrollTo(0, 0);
   const query = document.querySelector(".queries");
   if (query && wanted.get("query")) query.scrollIntoView();
+};
+
+// Lead to the figure of a pasted ranking, unless the text was refused.
+const showFigure = () => {
+  if (document.querySelector(".own .problem")) return;
+  scrollTo(0, 0);
+  document.querySelector(".figure").focus({ preventScroll: true });
 };
 
 // Whether a guess was made just now, which is no change to be undone.
@@ -123,6 +138,7 @@ document.addEventListener("click", event => {
     lastChange = 0;  // a step of its own
     const shown = go(link.getAttribute("href").slice(1));
     if (link.closest(".thread .on")) scrollTo(0, 0);
+    if (link.closest(".own")) shown.then(showFigure);
     // on a phone, the answer would push what leads on off the screen
     if (link.closest(".guesses")) shown.then(() => document.querySelector(".thread .on").scrollIntoView({ block: "nearest" }));
   }
@@ -139,8 +155,10 @@ document.addEventListener("submit", event => {
   if (form.method !== "get") return;
   event.preventDefault();
   lastChange = 0;
-  const fields = [...new FormData(form)].filter(([, text]) => text !== "");
-  if (!form.matches(".settings")) go(new URLSearchParams(fields));
+  const fields = [...new FormData(form)].filter(([name, text]) => text !== "" || name === "paste");
+  if (form.matches(".settings")) return;
+  const shown = go(new URLSearchParams(fields));
+  if (form.matches(".own")) shown.then(showFigure);
 });
 
 document.addEventListener("change", event => {

@@ -31,7 +31,6 @@ const draw = (held, k = held.cutoff ?? Infinity) => {
   const isKnown = held.count === null || held.count === rows.length;
   document.querySelector(".figure").classList.toggle("unsummed", !isKnown);
   drawLines(rows);
-  if (!isKnown) return;
   const shared = discountsOf(rows.map(row => row.dataset.score), k, held);
   let dcg = 0;
   rows.forEach((row, place) => {
@@ -41,6 +40,7 @@ const draw = (held, k = held.cutoff ?? Infinity) => {
     write(row.querySelector(".discount"), text(discount));
     dcg += drawBar(row, discount, held);
   });
+  if (!isKnown) return;
   findAll(".right > li").forEach((row, place) => drawBar(row, place < k ? held.discounts[place] : 0, held));
   const ideal = held.ideals[Math.min(k, held.ideals.length) - 1];
   if (!find(".scale") || ideal <= 0) return;
@@ -128,15 +128,20 @@ document.addEventListener("pointerdown", event => {
   event.preventDefault();
 });
 document.addEventListener("pointermove", event => dragged?.move(event));
-for (const end of ["pointerup", "pointercancel"]) {
-  document.addEventListener(end, () => {
-    if (!dragged) return;
-    const { drop } = dragged, ended = dragged;
-    dragged = null;
-    isHeld = false;
-    drop(ended);
-  });
-}
+document.addEventListener("pointerup", () => {
+  const ended = letGo();
+  ended?.drop(ended);
+});
+const letGo = () => {
+  const ended = dragged;
+  dragged = null;
+  isHeld = false;
+  return ended;
+};
+// A drag that is broken off changes nothing: the server has the figure as it was.
+const breakOff = () => { if (letGo()) go(wanted, false); };
+document.addEventListener("pointercancel", breakOff);
+document.addEventListener("keydown", event => { if (event.key === "Escape") breakOff(); });
 
 const moveCard = ({ clientY }) => {
   const { row, card, hold, held } = dragged, tray = find(".tray"), list = find(".left");
@@ -168,12 +173,11 @@ const moveCut = ({ clientY }) => {
   const k = Math.max(1, Math.min(size, Math.round((clientY - list.top) / (list.height / size))));
   if (k === dragged.k) return;
   dragged.k = k;
-  showCut(dragged.cut, k);
+  dragged.cut.style.setProperty("--cut", k);
+  write(dragged.cut.querySelector("span"), `top ${k}`);
+  write(find(".measure span"), `nDCG@${k}`);
+  document.querySelector(".figure").classList.add("cutting");
   draw(dragged.held, k);
-};
-const showCut = (cut, k) => {
-  cut.style.setProperty("--cut", k);
-  write(cut.querySelector("span"), `top ${k}`);
 };
 const dropCut = ({ k }) => {
   write(find(".change"), "");
@@ -200,13 +204,13 @@ document.addEventListener("keydown", event => {
   event.preventDefault();
   const before = orderOf(ranked()).join();
   moving(moves[event.key]);
+  if (row.parentElement === tray) find(".tray").hidden = false;
   card.focus();
   if (orderOf(ranked()).join() === before) return;
-  if (row.parentElement === tray) find(".tray").hidden = false;
   draw(begin());
   write(find(".change"), "");
-  const place = row.parentElement === tray ? "not retrieved" : `rank ${ranked().indexOf(row) + 1}`;
-  said.textContent = `${card.querySelector(".name").textContent}: ${place}`;
+  const place = row.parentElement === tray ? "not retrieved" : `rank ${row.querySelector(".rank").textContent}`;
+  said.textContent = `${card.title}: ${place}`;
   sendOrder(row);
 });
 

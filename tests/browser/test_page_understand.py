@@ -72,6 +72,37 @@ def test_the_first_screen_has_one_picture_few_words_and_few_controls(
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+OVERLAPS = """
+() => {
+  const parts = ".left :is(.rank, .card, .bar, .sum), .right :is(.bar, .grade, .sum), .orders h2";
+  const boxes = [...document.querySelectorAll(parts)].filter(part => part.checkVisibility())
+    .map(part => [part.className + part.textContent, part.getBoundingClientRect()]);
+  const figure = document.querySelector(".figure").getBoundingClientRect(), faults = [];
+  for (const [at, [name, one]] of boxes.entries()) {
+    if (one.right > figure.right + 1 || one.left < figure.left - 1) faults.push(name + " is out");
+    for (const [other, two] of boxes.slice(at + 1)) {
+      const across = Math.min(one.right, two.right) - Math.max(one.left, two.left);
+      const down = Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top);
+      if (across > 1 && down > 3) faults.push(`${name} lies over ${other}`);
+    }
+  }
+  for (const name of document.querySelectorAll(".left .name")) {
+    if (name.scrollHeight > name.clientHeight + 1) faults.push(`${name.textContent} is cut`);
+  }
+  return faults;
+}
+"""
+
+
+@pytest.mark.parametrize("ranking", ["", "?step=gain", "?step=ties", "?rel=3,,0.5&scores=2,2,1"])
+def test_no_part_of_the_figure_lies_over_another_at_any_width(visit: Opener, ranking: str) -> None:
+    page = visit(ranking)
+    for width in (390, 600, 720, 768, 820, 1024, 1152, 1240, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        assert page.evaluate(OVERLAPS) == [], width
+
+
 def test_everything_can_be_read_without_scripts(
     browser: Any, server: Any, ndcg: evaluate.Metric
 ) -> None:
@@ -174,6 +205,39 @@ def test_keys_move_a_card_out_of_the_ranking_and_back(visit: Opener, ndcg: evalu
     shows(page, score(ndcg))
 
 
+def test_keys_move_a_tied_card_within_its_tie_and_out_of_it(visit: Opener) -> None:
+    page = visit("?step=ties")
+    flowers = card(page, "Bees and flowers")
+    for rank in ("2–4", "1"):
+        flowers.press("ArrowUp")
+        said = page.get_by_role("status").filter(has_text=f"Bees and flowers: rank {rank}")
+        expect(said).to_have_count(1)
+        come_to_rest(page)
+        expect(flowers).to_have_accessible_name(f"Bees and flowers, rank {rank}, relevance 1 of 3")
+    assert order(page)[:2] == ["Bees and flowers", "From nectar to honey"]
+
+
+def test_a_document_of_the_example_that_is_deleted_keeps_the_focus(visit: Opener) -> None:
+    page = visit()
+    card(page, "Honey cake recipe").press("Delete")
+    expect(page.locator(".tray .name")).to_have_text("Honey cake recipe")
+    expect(card(page, "Honey cake recipe")).to_be_focused()
+    come_to_rest(page)
+    expect(card(page, "Honey cake recipe")).to_be_focused()
+
+
+def test_escape_breaks_off_a_drag(visit: Opener, ndcg: evaluate.Metric) -> None:
+    page = visit(PLAIN)
+    before = order(page)
+    pull(page, "d6", "d2")
+    assert order(page) != before
+    page.keyboard.press("Escape")
+    shows(page, score(ndcg))
+    page.mouse.up()
+    come_to_rest(page)
+    assert (order(page), address(page)) == (before, PLAIN)
+
+
 def test_dots_and_digits_change_relevance(visit: Opener, ndcg: evaluate.Metric) -> None:
     page = visit(PLAIN)
     dots = card(page, "d4").locator(".grade i")
@@ -205,7 +269,10 @@ def test_the_cutoff_is_dragged_and_moved_by_keys(visit: Opener, ndcg: evaluate.M
     page.mouse.down()
     page.mouse.move(box["x"] + 50, third["y"] + third["height"], steps=5)
     shows(page, score(ndcg, k=3))  # while it is held
+    expect(page.locator(".measure span")).to_have_text("nDCG@3")
+    expect(page.locator(".scale .of-worst")).to_be_hidden()  # that of another cutoff
     page.mouse.up()
+    expect(page.locator(".scale .of-worst")).to_be_visible()
     wait_for_address(page, "k=3")
     come_to_rest(page)
     shows(page, score(ndcg, k=3))
@@ -267,6 +334,13 @@ def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evalu
     page.locator("#paste").fill("3 2 3 0 1 2")
     page.get_by_role("button", name="Show this ranking").click()
     shows(page, score(ndcg))
+    expect(page.locator(".figure")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+    page.locator("#paste").fill("a 1\nb 2 3")
+    page.get_by_role("button", name="Show this ranking").click()
+    expect(page.locator(".own .problem")).to_be_in_viewport()
+    expect(page.locator("#paste")).to_have_value("a 1\nb 2 3")
+    assert (value(page), address(page)) == (score(ndcg), PLAIN)
     page.get_by_label("A paper says").fill("0.9608")
     page.get_by_role("button", name="Whose score is it?").click()
     *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9608").matches
@@ -275,6 +349,11 @@ def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evalu
     page.locator("#paste").fill("d" * 5001)
     page.get_by_role("button", name="Show this ranking").click()
     assert page.locator("#paste:invalid").count() == 1
+    page.locator("#paste").fill("3 2 3 -1 1 2")
+    page.get_by_role("button", name="Show this ranking").click()
+    page.get_by_role("link", name="Count it as 0").click()
+    expect(page.locator(".figure")).to_be_focused()
+    shows(page, score(ndcg))
 
 
 # --- Back, and late answers -----------------------------------------------------------------------
@@ -370,7 +449,7 @@ def test_a_step_asks_for_a_guess_and_is_tried_on_the_figure(
     page.get_by_role("link", name="Next: Ties").click()
     expect(page.locator(".thread h2")).to_have_text("Ties")
     assert page.locator(".of-ties").count() == 0
-    page.get_by_role("link", name="From 0.92 to 1").click()
+    page.get_by_role("link", name="Yes, from 0.92 to 1").click()
     expect(page.locator(".of-ties")).to_be_visible()
     card(page, "Honey cake recipe").press("ArrowUp")
     expect(page.locator(".left .name").first).to_have_text("Honey cake recipe moved")

@@ -92,7 +92,8 @@ FAULTY = {
     "grade=9:1": "'9' is not the number of a document, 1 to 6.",
     "got=" + "1" * 31: "it must have at most 30 characters.",
     "tab=cards": "it must be one of understand, compare.",
-    "paste=a 1%0Ab 2 3": "The ranking was not read: the length of line 2 is 3, of the first line 2",
+    "paste=a 1%0Ab 2 3": "The ranking was not read: line 2 has 3 cells, the first line 2; ",
+    "paste=": "The ranking was not read: there is no document; write relevances, such as",
     "colour=red": "The address has colour, which this page does not know.",
 }
 

@@ -150,6 +150,18 @@ def test_nothing_on_the_screen_answers_the_guess(name: str) -> None:
     assert re.search(r"Lesson \d of \d, with a list of its own", page.says("thread"))
 
 
+@pytest.mark.parametrize("change", ["k=2", "order=2*,1,3,4", "grade=1:3", "gain=exponential"])
+def test_a_lesson_that_was_changed_says_that_its_text_is_about_how_it_began(change: str) -> None:
+    says = "the text is about how the lesson began"
+    answer = LESSONS["ideal"].choices[0]
+    page = look(f"?step=ideal&{change}")
+    assert says in page.text
+    # a guess is about the lesson as it began
+    assert page.follow(answer).address == look("?step=ideal").follow(answer).address
+    assert says not in page.follow("Begin again").text
+    assert says not in look("?step=ideal").text
+
+
 def test_the_number_is_hidden_where_it_is_the_answer() -> None:
     page = look("?step=ideal")
     assert page.value == "?"

@@ -126,6 +126,12 @@ def test_an_order_of_the_reader_replaces_that_of_the_scores_and_keeps_ties_of_ne
         (0, "2–3"),
         (1, "2–3"),
     ]
+    turned = replace(ranking, order=(1, 0, 2))
+    assert [(step.at, step.rank) for step in turned.steps] == [
+        (1, "1–2"),
+        (0, "1–2"),
+        (2, "3"),
+    ]
     apart = replace(ranking, order=(0, 2, 1))
     assert [step.rank for step in apart.steps] == ["1", "2", "3"]
     without = replace(ranking, order=(2,)).steps

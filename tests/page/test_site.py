@@ -86,6 +86,12 @@ def test_a_form_keeps_the_options_of_the_page() -> None:
     assert "k=3&convention=rax" in page.address
 
 
+def test_settings_that_cannot_be_shown_leave_the_ranking_as_it_is() -> None:
+    page = look("?rel=2000,1,2&gain=exponential")
+    assert page.notes[0].startswith("The settings are reset: ")
+    assert page.address == "?rel=2000,1,2"
+
+
 @pytest.mark.parametrize(
     "query",
     [

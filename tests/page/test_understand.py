@@ -4,6 +4,7 @@ import html
 import json
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import evaluate
 import pytest
@@ -11,6 +12,7 @@ from visitor import look
 
 from page.settings import CHOICES, CONVENTIONS, LABELS, said
 
+SCORE = "<small>score</small> "
 FIRST = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [[0, 3, 3, 2, 2, 1]]}
 
 
@@ -30,7 +32,7 @@ def test_every_negative_number_has_a_minus_sign() -> None:
     page = look("?rel=3,-1,2&scores=3,2,-1&negative_relevance=keep")
     assert page.found(r'class="grade">(.*?)<')[:3] == ["3", "−1", "2"]
     assert page.found(r'class="product">(.*?) ×') == ["3", "−1", "2"]
-    assert page.found(r"score </span>(.*?)<") == ["3", "2", "−1"]
+    assert page.found(f"{SCORE}(.*?)<") == ["3", "2", "−1"]
 
 
 def test_each_option_has_its_choices_with_the_scores_that_they_give(ndcg: evaluate.Metric) -> None:
@@ -45,7 +47,8 @@ def test_each_option_has_its_choices_with_the_scores_that_they_give(ndcg: evalua
                 options = {name: float(word)}
             score = f"{ndcg.compute(**FIRST, k=10, **options)['nDCG@10']:.3f}"
             text = html.escape(said(name, word))
-            assert re.search(rf">{re.escape(text)} \(?{score}\)?<", page.source), shown
+            beside = rf">{re.escape(text)}(?: \({score}\)|</[ab]> <small>{score}</small>)<"
+            assert re.search(beside, page.source), shown
     assert "9 more settings, with the score that each choice would give" in page.text
     assert LABELS["missing"] not in page.text
 
@@ -54,7 +57,7 @@ def test_a_choice_keeps_the_ranking_and_the_name_of_the_convention(ndcg: evaluat
     given = {"predictions": [[3, 2, 1]], "references": [[1, 0, 2]]}
     options = {"convention": "trec_eval", "ideal": "full"}
     value = f"{ndcg.compute(**given, k=10, **options)['nDCG@10']:.3f}"
-    page = look("?rel=1,0,2&convention=trec_eval").follow(f"all of the highest gain {value}")
+    page = look("?rel=1,0,2&convention=trec_eval").follow("all of the highest gain")
     assert page.value == value
     assert page.found('<option selected title=".*?">(.*?)</option>') == ["trec_eval"]
 
@@ -87,7 +90,7 @@ def test_the_order_of_a_reader_is_scored_and_marked_and_the_score_of_the_engine_
         ("d2", "2–3"),
     ]
     assert page.source.count("<em>moved</em>") == 1
-    assert page.found('<span class="unseen">score </span>(.*?)<') == ["3", "9.5", "9.5"]
+    assert page.found(f"{SCORE}(.*?)<") == ["3", "9.5", "9.5"]
     (tied,) = page.found('class="of-ties" title="the worst and the best order of the tied: (.*?)"')
     assert tied == "0.950 to 1.000"
 
@@ -99,8 +102,54 @@ def test_the_solved_ranking_says_so_and_what_a_random_order_scores() -> None:
     assert "A random order would have had 0.848" in page.text
 
 
+@pytest.mark.parametrize(
+    ("query", "title", "said"),
+    [
+        ("order=2,3,1*,4,5,6&k=2", "Solved", "A line that is not level makes no difference here."),
+        ("order=2,3,4,5,6", "Solved", "A random order would have had 0.908"),  # without the cake
+        ("order=2,3&k=2", "No order is better than another", "every order has 1"),
+        ("grade=1:3", "With another relevance", "no longer that of the example"),
+    ],
+)
+def test_beside_the_figure_stands_what_is_true_of_it(query: str, title: str, said: str) -> None:
+    thread = look(f"?{query}").says("thread")
+    assert title in thread
+    assert said in thread
+    assert "Every line is level" not in thread
+
+
+def test_documents_that_nobody_judged_are_said_to_be_so() -> None:
+    assert "None of these documents is judged" in look("?paste=yes no maybe").says("thread")
+    judged = look("?paste=yes no maybe&gain=yes=2,maybe=1,no=0")
+    assert judged.found(r'class="grade">(.*?)<')[:3] == ["yes", "no", "maybe"]
+
+
+def test_a_text_that_is_no_ranking_stays_in_its_box_beside_the_fault() -> None:
+    page = look("?paste=a 1%0Ab 2 3")
+    assert page.found(r"(?s)<textarea[^>]*>(.*?)</textarea>") == ["a 1\nb 2 3"]
+    assert page.found(r'<p class="problem" role="status">(.*?);')[0].startswith("The ranking was")
+    assert '<details id="own" open>' in page.source
+
+
+@pytest.mark.parametrize("query", ["rel=1", "rel=0.5,2", "rel=3,,0&ids=7,8,9&scores=2.5,,1", ""])
+def test_the_box_holds_the_ranking_that_is_shown(query: str) -> None:
+    page = look(f"?{query}")
+    (text,) = page.found(r"(?s)<textarea[^>]*>(.*?)</textarea>")
+    assert ("score" in text) == ("scores" in query)
+    again = look(f"?{urlencode({'paste': text})}")
+    assert again.found(r'data-score="(.*?)"') == page.found(r'data-score="(.*?)"')
+    assert again.found('aria-label="(.*?, rank .*?)"') == page.found('aria-label="(.*?, rank .*?)"')
+
+
 def test_what_ndcg_stands_for_is_said_on_the_first_screen() -> None:
     assert "nDCG@10: normalized discounted cumulative gain, top 10 documents" in look().text
+
+
+def test_of_many_relevant_documents_those_stay_that_the_ideal_order_has_above_the_cutoff() -> None:
+    figure = look(f"?rel={','.join(f'{at % 4}' for at in range(400))}&k=5").part("figure")
+    left = figure.partition('class="right"')[0]
+    shown = re.findall(r'(?<!folded-away)">\s*<span class="rank">(\d+)', left)
+    assert shown == ["1", "2", "3", "4", "5", "8", "12", "16", "20"]
 
 
 def test_a_long_ranking_is_folded_below_the_cutoff_unless_relevant(ndcg: evaluate.Metric) -> None:
@@ -116,8 +165,8 @@ def test_a_long_ranking_is_folded_below_the_cutoff_unless_relevant(ndcg: evaluat
     )
     assert [rank for is_folded, rank in shown if not is_folded] == [*"12345", "30", ""]
     assert len(shown) == 40
-    assert "29 more below the cutoff, none of them relevant" in page.text
-    assert "4 more, none of them relevant" in page.text
+    assert "29 more below the cutoff, which add nothing show" in page.text
+    assert "4 more show" in page.text
     assert "folded-away" not in page.follow("show").source
     assert page.value == look(f"{query}&k=5&all=shown").value
     assert (
@@ -138,10 +187,10 @@ def test_documents_that_were_missed_or_are_removed_stand_apart() -> None:
 
 
 def test_scores_stand_only_where_they_matter() -> None:
-    shown = '<span class="unseen">score </span>'
-    assert shown not in look().source
-    assert shown in look("?step=ties").source
-    assert shown in look("?rel=1,2").source
+    assert SCORE not in look().source
+    assert SCORE in look("?step=ties").source
+    assert SCORE in look("?rel=1,2&scores=0.9,0.1").source
+    assert SCORE not in look("?rel=0.5,2.25").source  # the reader gave none
 
 
 @pytest.mark.parametrize(
@@ -154,9 +203,7 @@ def test_scores_stand_only_where_they_matter() -> None:
     ],
 )
 def test_a_pasted_ranking_is_shown(text: str, value: str) -> None:
-    from urllib.parse import quote
-
-    page = look(f"?paste={quote(text)}&step=ties")
+    page = look(f"?{urlencode({'paste': text, 'step': 'ties'})}")
     assert page.notes == []
     assert page.value == value
     assert "Your ranking" in page.text
