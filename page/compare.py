@@ -122,7 +122,6 @@ def _unknown(address: Address, name: str, values: Collection[str], there: str) -
 
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:
     """Return what may be wrong with the files or with what they seem to show."""
-    there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
     notes = itertools.chain(*(report.notes for report in results.reports))
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
@@ -131,7 +130,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
-    return [*remarks, *tie_remarks(standing.scores, there, standing.measure)]
+    return [*remarks, *tie_remarks(standing.scores, results.by_id, standing.measure)]
 
 
 def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .files import Contents, File, are_samples, contents_of, offer_of
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
-from .settings import CONVENTIONS, SIDES, Offer, in_words, labels_of
+from .settings import CONVENTIONS, SIDES, Offer, in_words
 
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
@@ -33,7 +33,7 @@ class Results(NamedTuple):
     values: Mapping[tuple[str, str], np.ndarray] = {}  # by query, for a measure and a run
     missing: Mapping[str, list[str]] = {}  # the judged queries that are missing from a run
     audit: Mapping[str, tuple[int, int, int]] = {}
-    by_trec_eval: Mapping[str, Mapping[str, float]] = {}
+    by_id: Mapping[str, Mapping[str, Any]] = {}  # scores of runs whose ties are ordered by id
     same: Mapping[str, str] = {}  # the first of several equal runs, by the name of another one
     warnings: Sequence[Any] = ()  # of the metric
 
@@ -144,27 +144,31 @@ def _measured(contents: Contents, options: Options) -> Results:
         values=values,
         missing=missing,
         audit=audit,
-        by_trec_eval=scores_by_trec_eval(contents, options, scores),
+        by_id=scores_by_id(contents, options, scores),
         same=same,
     )
 
 
-def scores_by_trec_eval(
-    contents: Contents, options: Options, scores: Scores
-) -> dict[str, dict[str, float]]:
-    """Return the scores by trec_eval of the runs in which the order of tied documents matters."""
-    # trec_eval reads numbers
-    if options["ties"] == "docid" or labels_of(options) is not None:
+def scores_by_id(contents: Contents, options: Options, scores: Scores) -> Scores:
+    """Return the scores of the runs with ties if these are ordered by id, as trec_eval does."""
+    if options["ties"] == "docid":
         return {}
-    options = {**options, **CONVENTIONS["trec_eval"].options}
-    by_trec_eval = {}
+    judgments = contents.judgments
+    if options["missing"] == "skip":
+        # a comparison leaves out what is missing from any run
+        shared = judgments.keys() & set.intersection(*map(set, contents.runs.values()))
+        judgments = {query: judged for query, judged in judgments.items() if query in shared}
+    by_id = {}
     for name, by_measure in scores.items():
         if any(score.tied for score in by_measure.values()):
-            run = contents.runs[name]
-            by_trec_eval[name] = ndcg.compute(
-                predictions=run, references=contents.judgments, **options
-            )
-    return by_trec_eval
+            ordered = {**options, "ties": "docid", "sample_weight": contents.weights}
+            # what the metric warns of is known from the first scoring
+            with kept_warnings():
+                report = ndcg.report(
+                    predictions=contents.runs[name], references=judgments, **ordered
+                )
+            by_id[name] = report.scores
+    return by_id
 
 
 def compare_runs(runs: Mapping[str, Mappings], judgments: Mappings, options: Options) -> Any:
