@@ -61,7 +61,7 @@ def _results_at(query: str) -> Results:
 
 def _results_of(address: Address) -> Results:
     contents = contents_of(address)
-    _leave_out_runs_of_other_queries(contents)
+    _leave_out_files_of_other_queries(contents)
     obstacle = _obstacle(contents)
     if obstacle:
         return Results(contents.files, obstacle)
@@ -81,6 +81,8 @@ def _obstacle(contents: Contents) -> str:
     if not contents.judgments:
         if "judgments" in roles:
             return "The judgments cannot be read yet."
+        if all(file.problem for file in contents.files):
+            return "Nothing can be read yet."
         return "Which file holds the judgments? Choose it, or add it."
     if not contents.runs:
         if "run" in roles:
@@ -91,16 +93,21 @@ def _obstacle(contents: Contents) -> str:
     return ""
 
 
-def _leave_out_runs_of_other_queries(contents: Contents) -> None:
+def _leave_out_files_of_other_queries(contents: Contents) -> None:
     judgments, runs = contents.judgments, contents.runs
     for place, file in enumerate(contents.files):
-        run = runs.get(file.run)
-        if judgments and run is not None and run.keys().isdisjoint(judgments):
-            here, there = next(iter(run), "none"), next(iter(judgments))
+        queries: Any = runs.get(file.run)
+        if file.role == "groups":
+            queries = contents.groups
+        if judgments and queries is not None and queries.keys().isdisjoint(judgments):
+            here, there = next(iter(queries), "none"), next(iter(judgments))
             ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
-            problem = f"No query of it is in the judgments: {ids}."
+            problem = f"{file.name}: no query of it is in the judgments: {ids}."
             contents.files[place] = file._replace(problem=problem)
-            del runs[file.run]
+            if file.role == "groups":
+                contents.groups = None
+            else:
+                del runs[file.run]
 
 
 def _measured(contents: Contents, options: Options) -> Results:
