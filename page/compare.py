@@ -11,7 +11,7 @@ from .address import LONGEST, Address, Note, read_address
 from .explanation import libraries
 from .files import are_samples, contents_of
 from .grid import Grid, Side, pair_of, ranking_in, sorts_of
-from .html import csv_address, render
+from .html import csv_address, listed, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
 from .settings import CHOICES, SIDES, Words, in_words
@@ -19,7 +19,6 @@ from .standings import (
     Remark,
     Standing,
     chosen_of,
-    listed,
     missing_remarks,
     order_remarks,
     rows_of,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .files import OFFERS
-from .html import number, sentence, signed, some, span
+from .html import listed, number, sentence, signed, some, span
 from .metric import tables
 from .picture import Axis
 from .reading import LIMITS
@@ -16,7 +16,7 @@ from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
-NAMED = 3  # runs or queries in a sentence
+NAMED = 3  # queries in a sentence
 
 
 class Standing(NamedTuple):
@@ -222,20 +222,6 @@ def tie_remarks(scores: Mapping[str, Any], by_id: Scores, measure: str) -> list[
     text = "The order of ties matters: if documents with equal scores are ordered by id, as"
     text = f"{text} trec_eval does, {measure} is {listed(differing, 'runs')}."
     return [Remark(text, (Offer("ties", "docid", "Order them by id"),))]
-
-
-def listed(names: Sequence[str], kind: str = "", most: int = NAMED + 1) -> str:
-    """Return names in a sentence; of many the first.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed([*"abcd"]), listed([*"abcde"], "runs")
-    ('a', 'a and b', 'a, b, c and d', 'a, b, c and 2 more runs')
-    """
-    *first, last = names
-    if len(names) > most:
-        first, last = [*names[:NAMED]], f"{len(names) - NAMED} more {kind}".strip()
-    if not first:
-        return last
-    return f"{', '.join(first)} and {last}"
 
 
 def counted(queries: int) -> str:
