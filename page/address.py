@@ -184,7 +184,8 @@ class _Reader:
         text = self.parameters.get(name, "")
         if len(text) > 40:
             text = f"{text[:40]}…"
-        says = f"The address has {name}={text}, but"
+        # it may be of a link, or was typed into a field
+        says = f"{name}={text} was not read:"
         if name == "paste":
             says = "The ranking was not read:"
         self.notes.append(Note(sentence(f"{says} {in_words(problem)}"), *link))

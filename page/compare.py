@@ -107,10 +107,10 @@ def unknown_choices(address: Address, results: Results, sorts: Words) -> Iterato
         "base": runs,
         "other": runs,
         "query": results.queries,
-        "sort": list(sorts),
     }
     for name, values in known.items():
         yield from _unknown(address, name, values, f"these files have {listed(values)}")
+    yield from _unknown(address, "sort", sorts, f"the orders here are {listed([*sorts])}")
 
 
 def _unknown(address: Address, name: str, values: Collection[str], there: str) -> Iterator[Note]:

@@ -424,7 +424,7 @@ def test_a_shared_link_shows_the_same() -> None:
         ("query=q99", "The address has query=q99, but these files have q1, q2 and q3."),
         (
             "sort=worst",
-            "The address has sort=worst, but these files have loses, weakest and missing.",
+            "The address has sort=worst, but the orders here are loses, weakest and missing.",
         ),
         (
             "judgments=no.txt",
