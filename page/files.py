@@ -216,11 +216,19 @@ def files_of(address: Address) -> list[File]:
 
 
 def _at_fault(file: File, problem: ValueError) -> File:
-    says, columns = in_words(problem, SIDES), None
+    says, columns = problem_of(problem, SIDES), None
     if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
-        says = f"{file.name}: {in_words('; '.join([problem.unclear, *problem.ways]))}"
+        says = f"{file.name}: {in_words('; '.join(problem.problems))}"
         columns = columns_of(file.path, file.role, problem)
     return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
+
+
+def problem_of(error: ValueError, names: Words) -> str:
+    """Return an error in words; where a press helps, without what else a program could do."""
+    if isinstance(error, tables.InputError) and offer_of(error):
+        problem, _, _ = error.problem.partition("; ")
+        error = tables.InputError(problem, *error.places, position=error.position)
+    return in_words(error, names)
 
 
 def offer_of(problem: ValueError) -> Offer | None:

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .address import FILES, Address, read_address
-from .files import Contents, File, are_samples, contents_of, offer_of
+from .files import Contents, File, are_samples, contents_of, offer_of, problem_of
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
-from .settings import CONVENTIONS, SIDES, Offer, in_words
+from .settings import CONVENTIONS, SIDES, Offer
 
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
@@ -72,7 +72,7 @@ def _results_of(address: Address) -> Results:
         for file in contents.files:
             if file.role == "judgments":
                 names["references"] = file.name
-        return Results(contents.files, sentence(in_words(problem, names)), offer_of(problem))
+        return Results(contents.files, sentence(problem_of(problem, names)), offer_of(problem))
 
 
 def _obstacle(contents: Contents) -> str:

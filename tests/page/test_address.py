@@ -78,7 +78,7 @@ FAULTY = {
     "gain=yes=1": "gain=yes=1 was not read: row 1: '0' is a label without a gain; Gain has 'yes'.",
     "step=nothing": "it must be one of gain, discount, ideal, ",
     "guess=Two": "guess=Two was not read: nothing is asked here.",
-    "step=gain&guess=Two": "guess=Two was not read: it must be one of nDCG stays the same, nDCG doubles.",
+    "step=gain&guess=Two": "guess=Two was not read: it must be one of nDCG stays the same, nDCG",
     "rel=0,1&ids=a": "ids=a was not read: it must have as many cells as rel, 2; it has 1.",
     "rel=0,1&scores=1,2,3": "it must have as many cells as rel, 2; it has 3.",
     "scores=1,2": "it belongs to rel, which is not there.",

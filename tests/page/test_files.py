@@ -164,17 +164,17 @@ def test_a_pasted_run_has_the_name_of_its_tag() -> None:
                 "l2.csv": "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n",
             },
             "Rank the lowest first",
-            "with Ranked first set to \"the lowest score\" 'distance' is the score",
+            "l2.csv: no score under a standard name. Take distance as the score",
         ),
         (
             {"qrels.txt": QRELS, "chunks.run": X.replace("b 2", "a 2")},
             "Count each document once",
-            "chunks.run: line 2: ",
+            "chunks.run: line 2: document 'a' of query 'q1' is in line 1 already. Count each",
         ),
         (
             {"qrels.txt": QRELS.replace("b 2", "b -2"), "x.run": X},
             "Count a negative relevance as 0",
-            "qrels.txt: query 'q1', document 'b': the relevance -2 is negative",
+            "qrels.txt: query 'q1', document 'b': the relevance -2 is negative. Count a negative",
         ),
     ],
 )
