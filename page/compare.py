@@ -28,6 +28,10 @@ from .standings import (
 TITLE = "nDCG: which run is better?"
 # notes to warn of
 SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
+OF_ONE_PAIR = {
+    "1 of 1 pairs cannot": "The difference cannot",
+    "1 of 1 pairs have": "The comparison has",
+}
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
 SMALL = 20_000  # rows in all runs; with more, strips of libraries are drawn only on request
 LARGE = 200_000  # rows in all runs; with more, only the base has a strip
@@ -77,6 +81,7 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
         "grid": grid,
         "sorts": sorts,
         "pair": pair,
+        "groups": groups_of(results, standing),
         "strips": strips_of(address, results, standing),
         "tables": tables,
         "audit": (AUDIT, audit_of(results, standing)),
@@ -125,7 +130,10 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
         if SERIOUS.search(note):
-            remarks.append(Remark(in_words(note, SIDES)))
+            text = in_words(note, SIDES)
+            for several, one in OF_ONE_PAIR.items():
+                text = text.replace(several, one)
+            remarks.append(Remark(text))
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
@@ -135,10 +143,10 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
 def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     """Return the rankings of a query by the base and another run, at the cutoff of the measure.
 
-    A query that is not chosen is the first of the grid; the other run is the best of this query.
+    If no other run is chosen, it is the best of this query.
     """
     standing, results = grid.standing, grid.results
-    place = grid.order[0]
+    place = grid.opened
     if address.chosen.get("query") in results.queries:
         place = results.queries.index(address.chosen["query"])
     query = results.queries[place]
@@ -209,6 +217,21 @@ def _libraries_at(query: str, run: str) -> dict[str, Any]:
         "sample_weight": contents.weights,
     }
     return libraries(run, data, address.got, address.settings, SIDES)
+
+
+def groups_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:
+    """Return the number of queries and the means of each group, the best run first."""
+    # runs with one query have a report each, and one group
+    if len(results.reports) > 1:
+        return []
+    rows = []
+    for group, part in results.reports[0].slices.items():
+        scores = part.scores
+        if len(standing.scores) == 1:
+            scores = {standing.base: scores}
+        means = [scores[run][standing.measure].value for run in standing.scores]
+        rows.append((group, part.queries, *means))
+    return rows
 
 
 def audit_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:

@@ -135,6 +135,8 @@ class Standing(NamedTuple):
             f"{means}: {signed(pair.difference)} ({tested}).",
             f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}.",
         ]
+        if not pair.differing:
+            sentences.append("The interval allows for other queries, on which runs may differ.")
         if pair.wins < pair.losses and pair.difference > 0:
             sentences.append("Its wins weigh more than its losses.")
         needed = pair.queries_needed or 0

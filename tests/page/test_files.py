@@ -205,12 +205,17 @@ def test_a_long_name_is_cut_to_what_a_file_system_takes() -> None:
 
 
 def test_groups_are_recognized_and_every_figure_has_them() -> None:
-    page = send(
-        **{"qrels.txt": QRELS, "x.run": X, "languages.csv": "query,group\nq1,de\nq2,fr\nq3,de\n"}
-    )
+    groups = {"languages.csv": "query,group\nq1,de\nq2,fr\nq3,de\n"}
+    page = send(**{"qrels.txt": QRELS, "x.run": X, **groups})
     assert chips(page) == ["x"]
     assert "Groups:" in page.text
     assert "de" in page.says("folds").split()
+    said = "nDCG@10 by group group queries x de 2 0.430 fr 1 1.000"
+    assert said in page.says("verdict")
+    both = send(page.address, **{"x2.run": X})
+    assert "group queries x x2 de 2 0.430 0.430" in both.says("verdict")
+    one = send(**{"qrels.txt": "q1 0 a 1\n", "x.run": X, "x2.run": X, **groups})
+    assert "by group" not in one.says("verdict")
 
 
 def test_groups_in_one_of_several_columns_are_refused_without_a_path(folder: Path) -> None:
