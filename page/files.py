@@ -31,7 +31,6 @@ KEPT = 24 * 60 * 60  # seconds
 TOKEN = re.compile(r"[\w-]{16}")
 MOST_FILES = 24
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
-ROLES = ("judgments", "run", "groups", "batch")
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 LONG_BEGINNING = 16  # characters of names

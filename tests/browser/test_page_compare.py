@@ -249,7 +249,7 @@ def test_files_that_cannot_be_sent_are_said(
     page.unroute_all()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 768, 390])
 def test_long_names_leave_the_axis_its_width(
     visit: Opener, files: Path, tmp_path: Path, width: int
 ) -> None:
@@ -264,8 +264,8 @@ def test_long_names_leave_the_axis_its_width(
     expect(page.locator(".standings tbody tr")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     widths = "all => all.map(part => part.offsetWidth)"
-    assert min(page.eval_on_selector_all(".standings .axis", widths)) >= 300
-    assert min(page.eval_on_selector_all(".standings tbody th", widths)) >= 150
+    assert min(page.eval_on_selector_all(".standings .axis", widths)) >= 128
+    assert min(page.eval_on_selector_all(".standings tbody th", widths)) >= 112
 
 
 def test_twenty_runs_are_compared_on_a_phone(visit: Opener, files: Path, tmp_path: Path) -> None:
