@@ -185,7 +185,8 @@ class _Reader:
         text = self.parameters.get(name, "")
         if len(text) > 40:
             text = f"{text[:40]}…"
-        says, pasted = f"The address has {name}={text}, but", None
+        # It may be of a link, or was typed into a field.
+        says, pasted = f"{name}={text} was not read:", None
         if name == "paste":
             says, pasted = "The ranking was not read:", self.parameters[name]
         note = Note(sentence(f"{says} {in_words(problem)}"), *link)

@@ -1,13 +1,15 @@
 """Lists of scores and relevances in one file or text, as programs hold them: a batch.
 
-It is JSON or Python with predictions and references, two such values one after the other, or CSV
-with the columns prediction, reference and query_id.
+It is JSON or Python with predictions and references, two such values one after the other, Python
+that assigns them, or CSV: with a list for each query in the columns predictions and references, or
+with a row for each document in the columns prediction, reference and query_id.
 """
 
 import ast
 import csv
 import itertools
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +17,13 @@ from .metric import tables
 from .reading import LIMITS, Mappings, check_size, named, text_of
 
 NAMES = ("predictions", "references", "weights", "query_ids")
-COLUMNS = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
-
+COLUMNS = {
+    "prediction": "predictions",
+    "reference": "references",
+    "query_id": "query_ids",
+    **dict(zip(NAMES, NAMES, strict=True)),
+}
+ASSIGNMENT = re.compile(r"(?m)^(predictions|references) *=")
 
 Lists = dict[str, Any]  # predictions, references, ..., or one of these by query
 
@@ -29,14 +36,20 @@ class Batch(NamedTuple):
     weights: dict[str, float] | None
 
 
+def is_batch(path: str) -> bool:
+    """Return whether a file has predictions and references, even if these cannot be read."""
+    try:
+        with named(path):
+            text = text_of(path)
+            return bool(ASSIGNMENT.search(text)) or {*NAMES[:2]} <= _lists(text).keys()
+    except ValueError:
+        return False
+
+
 def read_batch(path: str) -> Batch:
     """Read a batch from an uploaded file."""
     with named(path):
-        text = text_of(path).strip()
-        if text.startswith(("{", "[")):
-            lists = _values(text)
-        else:
-            lists = _columns(text)
+        lists = _lists(text_of(path))
         predictions, references = _by_query(lists, "predictions"), _by_query(lists, "references")
         for query, judged in references.items():
             _check_equal(query, predictions.get(query), judged)
@@ -44,17 +57,33 @@ def read_batch(path: str) -> Batch:
         return Batch(run, judgments, _weights(lists.get("weights"), list(judgments)))
 
 
+def _lists(text: str) -> Lists:
+    text = text.strip()
+    if ASSIGNMENT.search(text):
+        return _assigned(text)
+    if text.startswith(("{", "[")):
+        return _values(text)
+    return _columns(text)
+
+
 def _values(text: str) -> Lists:
     """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
     value = _read(text)
     if isinstance(value, tuple):
-        if len(value) == 2:
+        if all(map(_is_side, value)) and len(value) == 2:
             return dict(zip(NAMES, value, strict=False))
         # Python with a comma at the end of the first line
         value = value[0]
     if not isinstance(value, dict):
         raise ValueError("has no predictions; it needs predictions and references")
     return value
+
+
+def _is_side(value: Any) -> bool:
+    """Return whether a value may be a side, rather than an object of a line."""
+    if isinstance(value, dict):
+        return all(isinstance(documents, (dict, list)) for documents in value.values())
+    return isinstance(value, list)
 
 
 def _read(text: str) -> Any:
@@ -69,6 +98,18 @@ def _read(text: str) -> Any:
             return ast.literal_eval(", ".join(text.splitlines()))
         except (SyntaxError, ValueError, MemoryError):
             raise error from None
+
+
+def _assigned(text: str) -> Lists:
+    """Return what Python assigns to names, as in predictions = [[0.9, 0.1]]."""
+    lists: Lists = {}
+    try:
+        for statement in ast.parse(text).body:
+            if isinstance(statement, ast.Assign):
+                lists[ast.unparse(statement.targets[0])] = ast.literal_eval(statement.value)
+    except (SyntaxError, ValueError, MemoryError):
+        raise ValueError("is neither JSON nor Python with lists of numbers") from None
+    return lists
 
 
 def _columns(text: str) -> Lists:
@@ -90,14 +131,19 @@ def _columns(text: str) -> Lists:
 
 
 def _cell(name: str, text: str, line: int) -> Any:
-    if name == "query_id":
+    if name.startswith("query_id"):
         return text
+    if text.startswith("["):
+        try:
+            return _read(text)
+        except json.JSONDecodeError:
+            raise ValueError(f"line {line}: {text[:40]!r} is not a list") from None
     if not text:
         return None
     try:
         return float(text)
     except ValueError:
-        if name == "reference":
+        if name.startswith("reference"):
             return tables.label_of(text)
         raise ValueError(f"line {line}: the prediction {text[:40]!r} is not a number") from None
 

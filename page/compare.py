@@ -11,7 +11,7 @@ from .address import LONGEST, Address, Note, read_address
 from .explanation import libraries
 from .files import are_samples, contents_of
 from .grid import Grid, Side, pair_of, ranking_in, sorts_of
-from .html import csv_address, render
+from .html import csv_address, listed, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
 from .settings import CHOICES, SIDES, Words, in_words
@@ -19,7 +19,6 @@ from .standings import (
     Remark,
     Standing,
     chosen_of,
-    listed,
     missing_remarks,
     order_remarks,
     rows_of,
@@ -29,6 +28,10 @@ from .standings import (
 TITLE = "nDCG: which run is better?"
 # notes to warn of
 SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
+OF_ONE_PAIR = {
+    "1 of 1 pairs cannot": "The difference cannot",
+    "1 of 1 pairs have": "The comparison has",
+}
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
 SMALL = 20_000  # rows in all runs; with more, strips of libraries are drawn only on request
 LARGE = 200_000  # rows in all runs; with more, only the base has a strip
@@ -78,6 +81,7 @@ def _shown_of(address: Address, results: Results) -> dict[str, Any]:
         "grid": grid,
         "sorts": sorts,
         "pair": pair,
+        "groups": groups_of(results, standing),
         "strips": strips_of(address, results, standing),
         "tables": tables,
         "audit": (AUDIT, audit_of(results, standing)),
@@ -108,10 +112,10 @@ def unknown_choices(address: Address, results: Results, sorts: Words) -> Iterato
         "base": runs,
         "other": runs,
         "query": results.queries,
-        "sort": list(sorts),
     }
     for name, values in known.items():
         yield from _unknown(address, name, values, f"these files have {listed(values)}")
+    yield from _unknown(address, "sort", sorts, f"the orders here are {listed([*sorts])}")
 
 
 def _unknown(address: Address, name: str, values: Collection[str], there: str) -> Iterator[Note]:
@@ -122,25 +126,27 @@ def _unknown(address: Address, name: str, values: Collection[str], there: str) -
 
 def remarks_on(results: Results, standing: Standing, address: Address) -> list[Remark]:
     """Return what may be wrong with the files or with what they seem to show."""
-    there = {run: scores[standing.measure] for run, scores in results.by_trec_eval.items()}
     notes = itertools.chain(*(report.notes for report in results.reports))
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
         if SERIOUS.search(note):
-            remarks.append(Remark(in_words(note, SIDES)))
+            text = in_words(note, SIDES)
+            for several, one in OF_ONE_PAIR.items():
+                text = text.replace(several, one)
+            remarks.append(Remark(text))
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
-    return [*remarks, *tie_remarks(standing.scores, there, standing.measure)]
+    return [*remarks, *tie_remarks(standing.scores, results.by_id, standing.measure)]
 
 
 def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     """Return the rankings of a query by the base and another run, at the cutoff of the measure.
 
-    A query that is not chosen is the first of the grid; the other run is the best of this query.
+    If no other run is chosen, it is the best of this query.
     """
     standing, results = grid.standing, grid.results
-    place = grid.order[0]
+    place = grid.opened
     if address.chosen.get("query") in results.queries:
         place = results.queries.index(address.chosen["query"])
     query = results.queries[place]
@@ -211,6 +217,21 @@ def _libraries_at(query: str, run: str) -> dict[str, Any]:
         "sample_weight": contents.weights,
     }
     return libraries(run, data, address.got, address.settings, SIDES)
+
+
+def groups_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:
+    """Return the number of queries and the means of each group, the best run first."""
+    # runs with one query have a report each, and one group
+    if len(results.reports) > 1:
+        return []
+    rows = []
+    for group, part in results.reports[0].slices.items():
+        scores = part.scores
+        if len(standing.scores) == 1:
+            scores = {standing.base: scores}
+        means = [scores[run][standing.measure].value for run in standing.scores]
+        rows.append((group, part.queries, *means))
+    return rows
 
 
 def audit_of(results: Results, standing: Standing) -> list[tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .html import is_number
+from .html import is_number, listed
 from .metric import Options, ndcg, tables
 from .paste import DECIMAL_COMMA
 from .picture import strip_of
@@ -64,7 +64,24 @@ def answer_of(explanation: Any, got: str, names: Words) -> dict[str, Any]:
         headline = f"No convention, but this: {headline}"
     elif verdict.kind == "unknown" and not verdict.fits:
         headline = f"It cannot be told. {headline}"
+    elif verdict.kind == "unknown":
+        decide, *details = details
+        headline = f"{_doubtful(explanation)} {decide}"
     return {"headline": headline, "details": details, "is_fault": False}
+
+
+def _doubtful(explanation: Any) -> str:
+    """Return what would explain a score, and how well it would explain that of another ranking."""
+    by_chance, settings = explanation.answer.by_chance, explanation.answer.settings
+    fits = f"{settings:,} other settings"
+    if explanation.matches:
+        fits = listed(explanation.matches, most=len(explanation.matches))
+    elif settings == 1:
+        fits = "One other setting"
+    chance = f"the score of another ranking would fit about {by_chance:.0f} too"
+    if by_chance < 1:
+        chance = f"{by_chance:.0%} of the scores of other rankings would fit too"
+    return f"{fits} would explain {explanation.reported}, but so may chance: {chance}."
 
 
 def score_of(got: str) -> str | None:

@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, NamedTuple
 from gradio.utils import get_upload_folder
 
 from .address import Address
-from .batch import read_batch
+from .batch import is_batch, read_batch
 from .columns import VALUES, columns_of, fields_of
 from .html import sentence
 from .metric import tables
-from .paste import ids_as_run
+from .paste import ids_as_run, tag_of
 from .reading import Mappings, printable, read_groups, read_upload
 from .settings import SIDES, Offer, Words, in_words
 
@@ -31,11 +31,12 @@ KEPT = 24 * 60 * 60  # seconds
 TOKEN = re.compile(r"[\w-]{16}")
 MOST_FILES = 24
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
-ROLES = ("judgments", "run", "groups", "batch")
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 LONG_BEGINNING = 16  # characters of names
 WORD = re.compile(r"[^\W\d_]")
+# with an order the metric does not warn of scores that seem to be distances
+AS_RUN = {"duplicates": "best", "score_order": "descending"}
 OFFERS = {  # against an error that names an option
     "score_order": Offer("score_order", "ascending", "Rank the lowest first"),
     "duplicates": Offer("duplicates", "best", "Count each document once"),
@@ -75,20 +76,26 @@ class Contents:
         read: Mappings = {}
         if file.role == "groups":
             self.groups = read_groups(file.path)
-        elif file.role == "batch":
+        elif file.role == "batch" and possible_roles(file.path) == ["batch"]:
             batch = read_batch(file.path)
-            self.judgments, self.weights = batch.judgments, batch.weights or self.weights
+            # a file of judgments goes before those of a batch
+            if not self.judgments:
+                self.judgments, self.weights = batch.judgments, batch.weights
             self.runs[file.run] = read = batch.run
         else:
-            fields = fields_of(address.chosen.get("columns", ""), file.name, file.role)
-            read = read_upload(file.path, file.role, address.settings.drawn, fields)
-            if file.role == "judgments":
-                self.judgments = read
-            else:
-                self.runs[file.run] = read
+            # a table may hold both
+            if file.role != "run":
+                self.judgments = read = _read_as("judgments", file, address)
+            if file.role != "judgments":
+                self.runs[file.run] = read = _read_as("run", file, address)
         self.rows += sum(map(len, read.values()))
         if self.rows > TOGETHER["rows"]:
             raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
+
+
+def _read_as(role: str, file: File, address: Address) -> Mappings:
+    fields = fields_of(address.chosen.get("columns", ""), file.name, role)
+    return read_upload(file.path, role, address.settings.drawn, fields)
 
 
 # --- Keeping ----------------------------------------------------------------------------------
@@ -98,6 +105,8 @@ def keep(
     files: Iterable[tuple[str, BinaryIO]], text: str, before: str = "", without: str = ""
 ) -> str:
     """Keep uploaded files and a pasted text beside an earlier set; return the new set.
+
+    It has no name if the last file was removed.
 
     Raises:
         ValueError: there are too many files, or they are too large.
@@ -113,8 +122,9 @@ def keep(
                 # without a copy, since a file that is kept never changes
                 os.link(path, new / path.name)
         if text.strip():
-            pasted = ids_as_run(text).encode("utf-8", "replace")
-            (new / _free_name(new, "pasted.txt")).write_bytes(pasted)
+            run = ids_as_run(text)
+            pasted = new / _free_name(new, f"{tag_of(run) or 'pasted'}.txt")
+            pasted.write_bytes(run.encode("utf-8", "replace"))
         for name, content in files:
             with (new / _free_name(new, name)).open("wb") as target:
                 shutil.copyfileobj(content, target)
@@ -122,7 +132,7 @@ def keep(
     except ValueError:
         shutil.rmtree(new)
         raise
-    return token
+    return token if paths_of(token) else ""
 
 
 def _folder() -> Path:
@@ -205,11 +215,19 @@ def files_of(address: Address) -> list[File]:
 
 
 def _at_fault(file: File, problem: ValueError) -> File:
-    says, columns = in_words(problem, SIDES), None
+    says, columns = problem_of(problem, SIDES), None
     if isinstance(problem, tables.UnknownFieldError) and file.role in VALUES:
-        says = f"{file.name}: {in_words('; '.join([problem.unclear, *problem.ways]))}"
+        says = f"{file.name}: {in_words('; '.join(problem.problems))}"
         columns = columns_of(file.path, file.role, problem)
     return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
+
+
+def problem_of(error: ValueError, names: Words) -> str:
+    """Return an error in words; where a press helps, without what else a program could do."""
+    if isinstance(error, tables.InputError) and offer_of(error):
+        problem, _, _ = error.problem.partition("; ")
+        error = tables.InputError(problem, *error.places, position=error.position)
+    return in_words(error, names)
 
 
 def offer_of(problem: ValueError) -> Offer | None:
@@ -224,33 +242,32 @@ def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:
     """Return the roles of files, as they are chosen or as they can be read."""
     can_be = {path.name: possible_roles(str(path)) for path in paths}
     roles = dict.fromkeys(can_be, "run")
-    for name, possible in can_be.items():
-        if possible in (["batch"], ["groups"]):
-            roles[name] = possible[0]
     judgments = chosen.get("judgments", "")
     # nothing is chosen, or a file that was removed
     if judgments not in can_be:
         judgments = _judgments_among(can_be)
+    for name, possible in can_be.items():
+        # any two columns can be groups, which say nothing without judgments
+        if possible == ["batch"] or (possible == ["groups"] and judgments):
+            roles[name] = possible[0]
     if judgments:
-        roles[judgments] = "judgments"
+        roles[judgments] = "batch" if "batch" in can_be[judgments] else "judgments"
     if chosen.get("groups") in can_be:
         roles[chosen["groups"]] = "groups"
     return roles
 
 
 def _judgments_among(can_be: Mapping[str, list[str]]) -> str:
-    """Return the file that is most likely the judgments; none if files have both sides."""
-    if ["batch"] in can_be.values():
-        return ""
+    """Return the file that most likely holds the judgments, perhaps beside a run; else nothing."""
     # a file that can hold nothing else goes before one that only says so in its name
     signs = {}
     for name, possible in can_be.items():
-        is_readable = "judgments" in possible
+        is_readable = "judgments" in possible or "batch" in possible
         says_so = SAYS_JUDGMENTS.search(name) is not None
-        signs[name] = (is_readable and "run" not in possible, says_so, is_readable)
+        signs[name] = (possible == ["judgments"], says_so, is_readable)
     best = sorted(signs, key=signs.__getitem__)[-1]
     # a file alone that may be a run waits for its judgments
-    is_alone = len(can_be) == 1 and "run" in can_be[best]
+    is_alone = len(can_be) == 1 and can_be[best][-1:] == ["run"]
     if is_alone or not any(signs[best]):
         return ""
     return best
@@ -258,20 +275,30 @@ def _judgments_among(can_be: Mapping[str, list[str]]) -> str:
 
 @lru_cache(maxsize=1000)  # the files of a set never change
 def possible_roles(path: str) -> list[str]:
-    """Return what a file can be read as."""
-    if _can_be_read("batch", lambda: read_batch(path)):
+    """Return what a file can be read as; a batch is a run with its judgments."""
+    if is_batch(path):
         return ["batch"]
     possible = []
     if _can_be_read("judgments", lambda: read_upload(path, "judgments", {})):
         possible.append("judgments")
-    # with an order the metric does not warn of scores that seem to be distances
-    options = {"duplicates": "best", "score_order": "descending"}
-    if _can_be_read("run", lambda: read_upload(path, "run", options)):
+    if _can_be_read("run", lambda: read_upload(path, "run", AS_RUN)):
         possible.append("run")
+    if len(possible) == 2 and _has_both_sides(path):
+        possible.append("batch")
     # any two columns can be groups, so other roles go first
     if not possible and _can_be_read("groups", lambda: read_groups(path)):
         possible.append("groups")
     return possible
+
+
+def _has_both_sides(path: str) -> bool:
+    """Return whether a table has a relevance beside the score, or one column may be either."""
+    try:
+        run = read_upload(path, "run", AS_RUN)
+        return read_upload(path, "judgments", {}) != run
+    except tables.InputError as problem:
+        # labels, which no run has as scores
+        return "gain" in problem.options
 
 
 def _can_be_read(role: str, read: Callable[[], Any]) -> bool:

@@ -47,6 +47,17 @@ class Grid:
         order: list[int] = np.lexsort((-losses, keys)).tolist()
         return order
 
+    @property
+    def opened(self) -> int:
+        """The place of the query that is opened: the first of the order that the base has."""
+        lacked = self.results.missing[self.standing.base]
+        # in the order of what is missing, a query that is not retrieved is what is looked for
+        if self.sort != "missing":
+            for place in self.order:
+                if self.results.queries[place] not in lacked:
+                    return place
+        return self.order[0]
+
     def _lacking(self, query: str) -> int:
         return sum(query in missing for missing in self.results.missing.values())
 
@@ -100,14 +111,23 @@ class Grid:
         value = self.values[self.base, place]
         if math.isnan(value):
             return f"No query has a value in {base}."
-        if self.sort == "weakest":
-            return f"{base} is weakest on {query}: {number(value)}."
-        if self.distances[self.base, place] == 0:
+        if self.sort == "loses" and self.distances[self.base, place] == 0:
             return f"{base} is the best on every query."
-        if query in self.results.missing[base]:
-            query = f"{query} ({base} lacks it)"
-        best = f"{self.best_other(place)} has {number(self.comparable[:, place].max())}"
-        return f"{base} loses most on {query}: {number(value)}, where {best}."
+        does = "is weakest" if self.sort == "weakest" else "loses most"
+        if query not in self.results.missing[base]:
+            return f"{base} {does} on {self._figures(place)}."
+        lacked = f"{base} {does} on {query}, which it lacks"
+        if self.distances[self.base, self.opened] > 0 or self.sort == "weakest":
+            return f"{lacked}; of the queries that it has, on {self._figures(self.opened)}."
+        return f"{lacked}, and on no query that it has."
+
+    def _figures(self, place: int) -> str:
+        """Return a query with the value of the base, and with that of the best if this is more."""
+        figures = f"{self.results.queries[place]}: {number(self.values[self.base, place])}"
+        if self.sort == "weakest":
+            return figures
+        best = number(self.comparable[:, place].max())
+        return f"{figures}, where {self.best_other(place)} has {best}"
 
 
 def sorts_of(standing: Standing, results: Results) -> dict[str, str]:

@@ -21,6 +21,7 @@ ABOUT = (
     "See why a ranking has its nDCG, what a random order would score, and which of several runs is "
     "better, by the conventions of 28 libraries."
 )
+LISTED = 3  # of many names in a sentence
 LARGE = 1e5  # of which digits after the point say nothing
 # the places of a formula in a spreadsheet: the start of a cell, or where it splits a quoted cell
 FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r＝＋－＠])")
@@ -121,6 +122,20 @@ def some(names: Sequence[str], most: int) -> str:
     if len(names) > most:
         shown.append("…")
     return ", ".join(shown)
+
+
+def listed(names: Sequence[str], kind: str = "", most: int = LISTED + 1) -> str:
+    """Return names in a sentence; of many the first.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed([*"abcd"]), listed([*"abcde"], "runs")
+    ('a', 'a and b', 'a, b, c and d', 'a, b, c and 2 more runs')
+    """
+    *first, last = names
+    if len(names) > most:
+        first, last = [*names[:LISTED]], f"{len(names) - LISTED} more {kind}".strip()
+    if not first:
+        return last
+    return f"{', '.join(first)} and {last}"
 
 
 def strong(text: str) -> Markup:

@@ -155,6 +155,16 @@ def ids_as_run(text: str) -> str:
     return "".join(run)
 
 
+def tag_of(text: str) -> str:
+    """Return the tag of a TREC run, which names it; nothing for other text.
+
+    >>> tag_of("q1 Q0 d3 1 0.9 bm25"), tag_of("q1 0 d3 1")
+    ('bm25', '')
+    """
+    cells = text.strip().partition("\n")[0].split()
+    return cells[5] if len(cells) == 6 and cells[1] == "Q0" else ""
+
+
 def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
     """Return the names of columns, and the cells without the line of names, if there is one."""
     first = list(map(_column, cells[0]))

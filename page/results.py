@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .address import FILES, Address, read_address
-from .files import Contents, File, are_samples, contents_of, offer_of
+from .files import Contents, File, are_samples, contents_of, offer_of, problem_of
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
-from .settings import CONVENTIONS, SIDES, Offer, in_words, labels_of
+from .settings import CONVENTIONS, SIDES, Offer
 
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
@@ -33,7 +33,7 @@ class Results(NamedTuple):
     values: Mapping[tuple[str, str], np.ndarray] = {}  # by query, for a measure and a run
     missing: Mapping[str, list[str]] = {}  # the judged queries that are missing from a run
     audit: Mapping[str, tuple[int, int, int]] = {}
-    by_trec_eval: Mapping[str, Mapping[str, float]] = {}
+    by_id: Mapping[str, Mapping[str, Any]] = {}  # scores of runs whose ties are ordered by id
     same: Mapping[str, str] = {}  # the first of several equal runs, by the name of another one
     warnings: Sequence[Any] = ()  # of the metric
 
@@ -61,7 +61,7 @@ def _results_at(query: str) -> Results:
 
 def _results_of(address: Address) -> Results:
     contents = contents_of(address)
-    _leave_out_runs_of_other_queries(contents)
+    _leave_out_files_of_other_queries(contents)
     obstacle = _obstacle(contents)
     if obstacle:
         return Results(contents.files, obstacle)
@@ -72,7 +72,7 @@ def _results_of(address: Address) -> Results:
         for file in contents.files:
             if file.role == "judgments":
                 names["references"] = file.name
-        return Results(contents.files, sentence(in_words(problem, names)), offer_of(problem))
+        return Results(contents.files, sentence(problem_of(problem, names)), offer_of(problem))
 
 
 def _obstacle(contents: Contents) -> str:
@@ -81,6 +81,8 @@ def _obstacle(contents: Contents) -> str:
     if not contents.judgments:
         if "judgments" in roles:
             return "The judgments cannot be read yet."
+        if all(file.problem for file in contents.files):
+            return "Nothing can be read yet."
         return "Which file holds the judgments? Choose it, or add it."
     if not contents.runs:
         if "run" in roles:
@@ -91,16 +93,21 @@ def _obstacle(contents: Contents) -> str:
     return ""
 
 
-def _leave_out_runs_of_other_queries(contents: Contents) -> None:
+def _leave_out_files_of_other_queries(contents: Contents) -> None:
     judgments, runs = contents.judgments, contents.runs
     for place, file in enumerate(contents.files):
-        run = runs.get(file.run)
-        if judgments and run is not None and run.keys().isdisjoint(judgments):
-            here, there = next(iter(run), "none"), next(iter(judgments))
+        queries: Any = runs.get(file.run)
+        if file.role == "groups":
+            queries = contents.groups
+        if judgments and queries is not None and queries.keys().isdisjoint(judgments):
+            here, there = next(iter(queries), "none"), next(iter(judgments))
             ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
-            problem = f"No query of it is in the judgments: {ids}."
+            problem = f"{file.name}: no query of it is in the judgments: {ids}."
             contents.files[place] = file._replace(problem=problem)
-            del runs[file.run]
+            if file.role == "groups":
+                contents.groups = None
+            else:
+                del runs[file.run]
 
 
 def _measured(contents: Contents, options: Options) -> Results:
@@ -144,27 +151,31 @@ def _measured(contents: Contents, options: Options) -> Results:
         values=values,
         missing=missing,
         audit=audit,
-        by_trec_eval=scores_by_trec_eval(contents, options, scores),
+        by_id=scores_by_id(contents, options, scores),
         same=same,
     )
 
 
-def scores_by_trec_eval(
-    contents: Contents, options: Options, scores: Scores
-) -> dict[str, dict[str, float]]:
-    """Return the scores by trec_eval of the runs in which the order of tied documents matters."""
-    # trec_eval reads numbers
-    if options["ties"] == "docid" or labels_of(options) is not None:
+def scores_by_id(contents: Contents, options: Options, scores: Scores) -> Scores:
+    """Return the scores of the runs with ties if these are ordered by id, as trec_eval does."""
+    if options["ties"] == "docid":
         return {}
-    options = {**options, **CONVENTIONS["trec_eval"].options}
-    by_trec_eval = {}
+    judgments = contents.judgments
+    if options["missing"] == "skip":
+        # a comparison leaves out what is missing from any run
+        shared = judgments.keys() & set.intersection(*map(set, contents.runs.values()))
+        judgments = {query: judged for query, judged in judgments.items() if query in shared}
+    by_id = {}
     for name, by_measure in scores.items():
         if any(score.tied for score in by_measure.values()):
-            run = contents.runs[name]
-            by_trec_eval[name] = ndcg.compute(
-                predictions=run, references=contents.judgments, **options
-            )
-    return by_trec_eval
+            ordered = {**options, "ties": "docid", "sample_weight": contents.weights}
+            # what the metric warns of is known from the first scoring
+            with kept_warnings():
+                report = ndcg.report(
+                    predictions=contents.runs[name], references=judgments, **ordered
+                )
+            by_id[name] = report.scores
+    return by_id
 
 
 def compare_runs(runs: Mapping[str, Mappings], judgments: Mappings, options: Options) -> Any:

@@ -62,7 +62,7 @@ WORDS = {  # of a choice on the page, if they are not its name
     },
     "negative_relevance": {"raise": "reject"},
     "missing": {"skip": "skipped", "empty": "nothing retrieved"},
-    "duplicates": {"raise": "reject", "best": "at the best rank"},
+    "duplicates": {"raise": "reject", "best": "count once"},
     "judged_only": {"false": "gain 0", "true": "removed"},
     "score_order": {
         "": "the highest score",

@@ -86,12 +86,17 @@ async def keep_files(request: Request) -> Response:
         text, without = str(form.get("text", "")), str(form.get("without", ""))
         before = address.chosen.get("files", "")
         try:
+            if not (uploads or text.strip() or without):
+                raise ValueError("the text is empty")
             token = await run_in_threadpool(keep, uploads, text, before, without)
         except ValueError as problem:
             notes.append(Note(sentence(f"Nothing was added: {problem}")))
             return await run_in_threadpool(_page, request, address, notes, 400)
-    chosen = {name: address.chosen.get(name, "") for name in FILES}
-    chosen["files"] = token
+    chosen = {}
+    # without the last file, there is nothing to choose among
+    if token:
+        chosen = {name: address.chosen.get(name, "") for name in FILES}
+        chosen["files"] = token
     there = Address(place="compare", settings=address.settings, chosen=chosen)
     return RedirectResponse(f"./{there.link()}", 303)
 

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .files import OFFERS
-from .html import number, sentence, signed, some, span
+from .html import listed, number, sentence, signed, some, span
 from .metric import tables
 from .picture import Axis
+from .reading import LIMITS
 from .results import Results, Scores
 from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
-NAMED = 3  # runs or queries in a sentence
+NAMED = 3  # queries in a sentence
 
 
 class Standing(NamedTuple):
@@ -109,7 +110,7 @@ class Standing(NamedTuple):
         return f"{leaders} best: better than each of the {len(behind)} others."
 
     def evidence(self) -> str:
-        """Return what the headline stands on, and how many queries would settle it."""
+        """Return what the headline stands on, and how many queries would show the difference."""
         best, *others = self.winner_first
         score = self.scores[best]
         by_chance = number(score.random_order)
@@ -134,11 +135,16 @@ class Standing(NamedTuple):
             f"{means}: {signed(pair.difference)} ({tested}).",
             f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}.",
         ]
+        if not pair.differing:
+            sentences.append("The interval allows for other queries, on which runs may differ.")
         if pair.wins < pair.losses and pair.difference > 0:
             sentences.append("Its wins weigh more than its losses.")
-        if not self.differ(best, other) and pair.queries_needed:
-            about = f"{rounded_up(pair.queries_needed):,} queries (80% power)"
-            sentences.append(f"To settle a gap this small you need about {about}.")
+        needed = pair.queries_needed or 0
+        # fewer queries suffice only without the correction; so many more say that runs are alike
+        if not self.differ(best, other) and pair.queries < needed <= LIMITS.queries:
+            about = f"With about {rounded_up(needed):,} queries"
+            found = "a test of these two runs alone would find such a difference (80% power)"
+            sentences.append(f"{about}, {found}.")
         return " ".join([*sentences, by_chance])
 
 
@@ -186,17 +192,18 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     lacking = {run: queries for run, queries in missing.items() if queries}
     if not lacking:
         return []
+    (run, queries), *others = lacking.items()
+    is_one = len(queries) == 1 and not others
     offer = Offer("missing", "skip", "Compare only the queries that all runs have")
     if len(missing) == 1:
         offer = Offer("missing", "skip", "Score only the queries that it has")
     one_counts, they_count = "counts as 0", "count as 0"
     if option == "skip":
-        offer = Offer("missing", "empty", "Count them as 0")
+        offer = Offer("missing", "empty", "Count it as 0" if is_one else "Count them as 0")
         one_counts, they_count = "is skipped", "are skipped"
-    (run, queries), *others = lacking.items()
     text = f"{len(queries):,} queries are missing from {run} and {they_count}"
     text = f"{text}: {some(queries, NAMED)}"
-    if len(queries) == 1:
+    if is_one:
         text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
     if others:
         counts = [f"{len(queries):,} from {run}" for run, queries in lacking.items()]
@@ -205,32 +212,18 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     return [Remark(sentence(text), (offer,))]
 
 
-def tie_remarks(here: Mapping[str, Any], there: Mapping[str, float], measure: str) -> list[Remark]:
-    """Return how the scores of runs differ from trec_eval's, which orders tied documents."""
+def tie_remarks(scores: Mapping[str, Any], by_id: Scores, measure: str) -> list[Remark]:
+    """Return how the scores of runs differ if tied documents are ordered by id."""
     differing = []
-    for run, value in there.items():
-        ours, theirs = number(here[run].value), number(value)
-        if ours != theirs:
-            differing.append(f"{theirs} instead of {ours} for {run}")
+    for run, ordered in by_id.items():
+        here, there = number(scores[run].value), number(ordered[measure].value)
+        if here != there:
+            differing.append(f"{there} instead of {here} for {run}")
     if not differing:
         return []
-    scores = listed(differing, "runs")
-    text = f"The order of ties matters: trec_eval, which orders by id, has {measure} {scores}."
-    return [Remark(text, (Offer("convention", "trec_eval", "Score as trec_eval does"),))]
-
-
-def listed(names: Sequence[str], kind: str = "", most: int = NAMED + 1) -> str:
-    """Return names in a sentence; of many the first.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed([*"abcd"]), listed([*"abcde"], "runs")
-    ('a', 'a and b', 'a, b, c and d', 'a, b, c and 2 more runs')
-    """
-    *first, last = names
-    if len(names) > most:
-        first, last = [*names[:NAMED]], f"{len(names) - NAMED} more {kind}".strip()
-    if not first:
-        return last
-    return f"{', '.join(first)} and {last}"
+    text = "The order of ties matters: if documents with equal scores are ordered by id, as"
+    text = f"{text} trec_eval does, {measure} is {listed(differing, 'runs')}."
+    return [Remark(text, (Offer("ties", "docid", "Order them by id"),))]
 
 
 def counted(queries: int) -> str:

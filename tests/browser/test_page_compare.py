@@ -249,6 +249,25 @@ def test_files_that_cannot_be_sent_are_said(
     page.unroute_all()
 
 
+@pytest.mark.parametrize("width", [1280, 768, 390])
+def test_long_names_leave_the_axis_its_width(
+    visit: Opener, files: Path, tmp_path: Path, width: int
+) -> None:
+    names = [
+        "long_" + "z" * 106,
+        "sentence-transformers_all-mpnet-base-v2_rerank_bge-reranker-large",
+    ]
+    for name, run in zip(names, RUNS, strict=True):
+        (tmp_path / f"{name}.run").write_text(RUNS[run])
+    page = visit(HERE, width)
+    upload(page, files / "qrels.txt", *(tmp_path / f"{name}.run" for name in names))
+    expect(page.locator(".standings tbody tr")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    widths = "all => all.map(part => part.offsetWidth)"
+    assert min(page.eval_on_selector_all(".standings .axis", widths)) >= 128
+    assert min(page.eval_on_selector_all(".standings tbody th", widths)) >= 112
+
+
 def test_twenty_runs_are_compared_on_a_phone(visit: Opener, files: Path, tmp_path: Path) -> None:
     lines = RUNS["bm25"].splitlines(keepends=True)
     paths = [tmp_path / f"a_run_with_a_long_name_{at:02}.run" for at in range(20)]

@@ -113,7 +113,9 @@ def test_one_run_has_the_values_that_it_has_among_several(ndcg: evaluate.Metric)
     expected = dict(zip(JUDGED, (f"{value:.3f}" for value in values["nDCG@10"]), strict=True))
     for page in (alone, both):
         assert dict(re.findall(f"(?s){cell}", page.source)) == expected
-    assert "x is weakest on q3: 0.000." in alone.text
+    said = "x is weakest on q3, which it lacks; of the queries that it has, on q1: 0.860."
+    assert said in alone.text
+    assert "Query q1" in alone.text
     assert "place" not in alone.says("verdict").split()
 
 
@@ -134,6 +136,9 @@ def test_the_measure_the_base_and_the_other_run_are_chosen_by_the_address() -> N
 
 def test_the_same_run_twice_is_said_to_be_the_same() -> None:
     assert "x and again are the same run." in compared({**RUNS, "again": RUNS["x"]}).text
+    twice = compared({"x": RUNS["x"], "again": RUNS["x"]})
+    said = "equal on 3. The interval allows for other queries, on which runs may differ."
+    assert said in twice.says("verdict")
 
 
 def test_too_few_queries_are_told() -> None:
@@ -141,21 +146,37 @@ def test_too_few_queries_are_told() -> None:
     runs = {"x": {q: {"a": 2, "b": 1} for q in "1234"}, "y": {q: {"a": 1, "b": 2} for q in "1234"}}
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
     said = "cannot be significant: with 4 queries that differ, p is at least 0.125"
-    assert said in compared(runs, judged).text
+    assert f"The difference {said}" in compared(runs, judged).text
 
 
-def test_trec_evals_score_is_told_and_offered_if_ties_matter(ndcg: evaluate.Metric) -> None:
+def test_the_score_by_id_is_told_and_offered_if_ties_matter(ndcg: evaluate.Metric) -> None:
     run = {"run": {"q": {"a": 1, "b": 1}}}
     page = compared(run, "q 0 a 1\nq 0 b 0\n")
     given = {"predictions": run["run"], "references": {"q": {"a": 1, "b": 0}}}
     here, there = (
         ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval")
     )
-    said = f"trec_eval, which orders by id, has nDCG@10 {there:.3f} instead of {here:.3f} for run."
+    said = f"as trec_eval does, nDCG@10 is {there:.3f} instead of {here:.3f} for run."
     assert said in page.text
-    offered = page.follow("Score as trec_eval does")
+    offered = page.follow("Order them by id")
     assert f"run has nDCG@10 {there:.3f}." in offered.text
-    assert "orders by id" not in offered.says("verdict")
+    assert "order of ties" not in offered.says("verdict")
+
+
+@pytest.mark.parametrize("query", ["&missing=skip", "&gain=exponential", "&k=all"])
+def test_only_ties_differ_from_the_score_by_id(query: str) -> None:
+    judged = {**JUDGED, "q4": {"a": 1, "z": 3}}
+    lines = "".join(f"{q} 0 {d} {judged[q][d]}\n" for q in judged for d in judged[q])
+    tied = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}, "q4": {"a": 1, "z": 2}}
+    page = compared({"tied": tied, "y": RUNS["y"]}, lines, query)
+    by_id = look(f"{page.address}&ties=docid")
+    means = [{row[1]: row[2] for row in rows(here)} for here in (page, by_id)]
+    assert means[0]["y"] == means[1]["y"]
+    said = f"is {means[1]['tied']} instead of {means[0]['tied']} for tied. Order them by id"
+    assert said in page.says("verdict")
+    # q3 is missing, and no document is tied elsewhere
+    alone = compared({"x": {**tied, "q1": {"b": 1}}}, lines, query)
+    assert "order of ties" not in alone.says("verdict")
 
 
 def test_missing_queries_are_told_and_left_out_by_one_press(ndcg: evaluate.Metric) -> None:
@@ -182,6 +203,15 @@ def test_one_query_is_compared_without_intervals() -> None:
         in page.text
     )
     assert "Query q1" in page.text
+    alone = compared({"good": runs["good"]}, "q1 0 a 1\nq1 0 b 2\n")
+    assert "95% interval" not in alone.says("verdict")
+
+
+def test_which_intervals_are_corrected_is_said() -> None:
+    three = compared({**RUNS, "z": {"q1": {"b": 1}, "q2": {"a": 1}}})
+    said = "The intervals of differences are of one pair each; those above are corrected for 3"
+    assert said in three.says("folds")
+    assert "of one pair each" not in compared().says("folds")
 
 
 @NOTHING_IN_COMMON
@@ -293,13 +323,24 @@ def test_the_heading_of_the_queries_follows_the_chosen_run_and_query() -> None:
 
 
 def test_a_chosen_query_has_a_link_back_to_where_the_base_loses_most() -> None:
-    said = "dense loses most on q17 (dense lacks it): 0.000, where bm25 has 0.769."
+    said = (
+        "dense loses most on q17, which it lacks; of the queries that it has, "
+        "on q13: 0.494, where bm25 has 0.638."
+    )
     assert look("?tab=compare").links(said) == []
     chosen = look("?tab=compare&query=q01&other=bm25")
     assert chosen.found("<h2>(q01) has ") == ["q01"]
     back = chosen.follow(said)
     assert said in back.found("<h2>(.*?)</h2>")
-    assert "Query q17" in back.text
+    assert "Query q13" in back.text
+    assert "Query q17" in back.follow("Missing").text
+
+
+def test_a_run_that_loses_only_what_it_lacks_opens_what_it_has() -> None:
+    runs = {"x": {"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}, "y": {"q1": {"a": 1}, "q3": {"a": 1}}}
+    page = compared(runs)
+    assert "x loses most on q3, which it lacks, and on no query that it has." in page.text
+    assert "Query q1" in page.text
 
 
 def test_the_scale_of_a_run_has_its_name_if_there_is_room() -> None:
@@ -408,7 +449,7 @@ def test_a_shared_link_shows_the_same() -> None:
         ("query=q99", "The address has query=q99, but these files have q1, q2 and q3."),
         (
             "sort=worst",
-            "The address has sort=worst, but these files have loses, weakest and missing.",
+            "The address has sort=worst, but the orders here are loses, weakest and missing.",
         ),
         (
             "judgments=no.txt",

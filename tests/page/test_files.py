@@ -93,12 +93,66 @@ def test_a_bad_file_is_a_red_chip_and_the_others_are_compared() -> None:
 def test_a_run_without_a_query_of_the_judgments_is_left_out() -> None:
     page = send(**{"qrels.txt": QRELS, "x.run": X, "other.run": "z Q0 a 1 1 t"})
     said = (
-        "No query of it is in the judgments: ids are such as 'z' here, and 'q1' in the judgments."
+        "no query of it is in the judgments: ids are such as 'z' here, and 'q1' in the judgments."
     )
-    assert said in page.text
-    assert page.says("verdict").startswith("x has nDCG@10") or "x has nDCG@10" in page.says(
-        "verdict"
-    )
+    assert f"other.run: {said}" in page.text
+    assert "x has nDCG@10" in page.says("verdict")
+    page = send(**{"qrels.txt": QRELS, "x.run": X, "text.txt": "z words"})
+    assert f"text.txt: {said}" in page.text
+    assert "x has nDCG@10" in page.says("verdict")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hello world", "pasted.txt: line 1: 2 columns; a run has 6: query Q0 document rank"),
+        ("hello", "pasted.txt: line 1: 1 column; a run has 6: query Q0 document rank"),
+        ('{"a": 1}', "pasted.txt: query 'a': got 1; give a list of ids or hits"),
+        (
+            '{"predictions": [[0.9, 0.1]], "references": [[1, 0, 2]]}',
+            "pasted.txt: query 1: predictions and references differ in length, 2 and 3",
+        ),
+        ("predictions = scores\nreferences = [[1, 0]]", "pasted.txt: is neither JSON nor Python"),
+        ("predictions = [[1, 0]", "pasted.txt: is neither JSON nor Python"),
+    ],
+)
+def test_a_text_that_cannot_be_read_says_why_at_the_box(text: str, said: str) -> None:
+    page = send(text=text)
+    assert said in page.says("files")
+    assert "Nothing can be read yet." in page.says("problem")
+    both = send(send(**{"qrels.txt": QRELS, "x.run": X}).address, text=text)
+    assert "pasted.txt: " in both.says("files")
+    assert "x has nDCG@10" in both.says("verdict")
+
+
+def test_nothing_is_added_by_an_empty_text_and_the_last_file_leaves_the_samples() -> None:
+    page = send(text="  ")
+    assert page.notes == ["Nothing was added: the text is empty."]
+    assert page.address == "?tab=compare"
+    page = send(f"{send(text=QRELS).address}&judgments=pasted.txt", without="pasted.txt")
+    assert (page.notes, page.address) == ([], "?tab=compare")
+    assert "These are two sample runs." in page.text
+
+
+@pytest.mark.parametrize(("one", "other"), [("1", "0"), ("yes", "no")])
+def test_a_table_of_scores_and_relevances_is_a_run_and_its_judgments(one: str, other: str) -> None:
+    rows = [f"u1,i1,0.9,{one}", f"u1,i2,0.5,{other}", f"u2,i1,0.3,{other}", f"u2,i4,0.5,{one}"]
+    table = "\n".join(["user_id,item_id,score,label", *rows])
+    page = send("?tab=compare&gain=yes=1,no=0,1=1,0=0", **{"one.csv": table})
+    assert (judgments(page), chips(page)) == (["one.csv"], ["one"])
+    assert "one has nDCG@10 1.000." in page.text
+    chosen = look(f"{page.address}&judgments=one.csv")
+    assert "one has nDCG@10 1.000." in chosen.text
+    # beside other judgments it is a run
+    beside = send(page.address, **{"qrels.txt": "u1 0 i2 1\nu2 0 i1 1\n"})
+    assert judgments(beside) == ["qrels.txt"]
+    assert "one has nDCG@10 0.631." in beside.text
+
+
+def test_a_pasted_run_has_the_name_of_its_tag() -> None:
+    page = send(send(text=QRELS).address, text=X.replace(" t\n", " bm25\n"))
+    assert chips(page) == ["bm25"]
+    assert chips(send(page.address, text=Y.replace(" t\n", " bm25\n"))) == ["bm25 (2)", "bm25"]
 
 
 @pytest.mark.parametrize(
@@ -110,17 +164,17 @@ def test_a_run_without_a_query_of_the_judgments_is_left_out() -> None:
                 "l2.csv": "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n",
             },
             "Rank the lowest first",
-            "with Ranked first set to \"the lowest score\" 'distance' is the score",
+            "l2.csv: no score under a standard name. Take distance as the score",
         ),
         (
             {"qrels.txt": QRELS, "chunks.run": X.replace("b 2", "a 2")},
             "Count each document once",
-            "chunks.run: line 2: ",
+            "chunks.run: line 2: document 'a' of query 'q1' is in line 1 already. Count each",
         ),
         (
             {"qrels.txt": QRELS.replace("b 2", "b -2"), "x.run": X},
             "Count a negative relevance as 0",
-            "qrels.txt: query 'q1', document 'b': the relevance -2 is negative",
+            "qrels.txt: query 'q1', document 'b': the relevance -2 is negative. Count a negative",
         ),
     ],
 )
@@ -151,12 +205,17 @@ def test_a_long_name_is_cut_to_what_a_file_system_takes() -> None:
 
 
 def test_groups_are_recognized_and_every_figure_has_them() -> None:
-    page = send(
-        **{"qrels.txt": QRELS, "x.run": X, "languages.csv": "query,group\nq1,de\nq2,fr\nq3,de\n"}
-    )
+    groups = {"languages.csv": "query,group\nq1,de\nq2,fr\nq3,de\n"}
+    page = send(**{"qrels.txt": QRELS, "x.run": X, **groups})
     assert chips(page) == ["x"]
     assert "Groups:" in page.text
     assert "de" in page.says("folds").split()
+    said = "nDCG@10 by group group queries x de 2 0.430 fr 1 1.000"
+    assert said in page.says("verdict")
+    both = send(page.address, **{"x2.run": X})
+    assert "group queries x x2 de 2 0.430 0.430" in both.says("verdict")
+    one = send(**{"qrels.txt": "q1 0 a 1\n", "x.run": X, "x2.run": X, **groups})
+    assert "by group" not in one.says("verdict")
 
 
 def test_groups_in_one_of_several_columns_are_refused_without_a_path(folder: Path) -> None:

@@ -103,4 +103,4 @@ def test_a_file_that_is_no_text_shows_its_first_row(folder: Path) -> None:
 )
 def test_columns_of_an_address_that_are_none_get_a_note(columns: str) -> None:
     (note,) = look(f"?tab=compare&columns={columns}").notes
-    assert note.startswith(f"The address has columns={columns}, but it must ")
+    assert note.startswith(f"columns={columns} was not read: it must ")

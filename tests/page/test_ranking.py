@@ -223,7 +223,7 @@ def test_a_document_that_is_listed_several_times_counts_once(
     ]
     with pytest.raises(
         ValueError,
-        match="'a' is listed twice; name each once, or set Listed several times to at the",
+        match="'a' is listed twice; name each once, or set Listed several times to count once",
     ):
         read(*rows, **words)
     with pytest.raises(ValueError, match="'a' has two relevances; give it one"):
