@@ -181,10 +181,9 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     are_in_order = options.ties != "docid" or part.documents is None
     if are_in_order and not options.is_order_given:
         sentences.append(part.doubtful_scores())
-    may_be_empty = len(part.score) == 0 or len(masks) > 0
-    if part.place is None and may_be_empty and part.queries and part.empty().all():
-        problem = "no query has a document, so all count as queries with nothing relevant"
-        hint = f"a mask and {mark('ignore_index')} say which documents are padding"
+    if options.ignore_index is not None and part.queries and part.empty().all():
+        problem = "all documents are padding, so that nothing is relevant in any query"
+        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
         sentences.append(f"{problem}; {hint}")
     # Rankings with ids are read in one part.
     if part.unmatched:

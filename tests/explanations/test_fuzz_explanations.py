@@ -176,7 +176,7 @@ def check(case: Case) -> tuple[int, list[Any], bool] | None:
     return len(returned), wrong, has_options
 
 
-@pytest.mark.filterwarnings("ignore:.*no query has a document:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*all documents are padding:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
 @NOTHING_IN_COMMON

@@ -126,7 +126,6 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
 )
 @example([b"\xff", b"b"])
 @example(["ü".encode(), b"z"])
-@pytest.mark.filterwarnings("ignore:.*no query has a document:UserWarning")
 def test_documents_with_equal_scores_have_one_order_by_docid(ids: list[Any]) -> None:
     in_order = sorted(
         ids, key=lambda each: each if isinstance(each, bytes) else str(each).encode()

@@ -254,6 +254,7 @@ def test_a_query_without_a_score_in_any_batch_is_missing(ndcg: Metric) -> None:
     assert batches.compute() == {"nDCG": (0 + 1) / 2}
 
 
+@pytest.mark.filterwarnings("ignore:.*all documents are padding:UserWarning")
 @NOTHING_IN_COMMON
 @settings(max_examples=100)
 @given(data=st.data())
