@@ -171,6 +171,8 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+    if nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+        raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
@@ -301,7 +303,12 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
 
     sides, nulls = [columns["prediction"], columns["reference"]], []
     if "missing" in table.column_names:
-        nulls = np.unique(is_null(sides[0]) + 2 * is_null(sides[1])).tolist()
+        lacking = is_null(sides[0]) + 2 * is_null(sides[1])
+        nulls = np.unique(lacking).tolist()
+        if 3 in nulls and "origin" not in table.column_names:  # a row of one table
+            query = int(np.searchsorted(offsets, lacking.argmax(), side="right")) - 1
+            problem = "a row has neither a prediction nor a reference"
+            raise ValueError(f"{place(query)}: {problem}; give one of them, or leave it out")
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)

@@ -253,9 +253,9 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         if types[name] in map(form.format, readable_types):
             continue
         hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-        if types[name].startswith("array<struct<"):
+        if types[name].startswith(("array<struct<", "array<string")):
             tables = "predictions=run, references=qrels"
-            hint = f"for documents with their scores, give two tables, {tables}"
+            hint = f"for ids, or documents with their scores, give two tables, {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
         raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
     checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
@@ -268,7 +268,7 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     wrong = {}
     for name, column in given.items():
-        if column not in frame.columns:
+        if not isinstance(column, str) or column not in frame.columns:
             wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
     if wrong:
         columns = "a column" if len(wrong) == 1 else "columns"
