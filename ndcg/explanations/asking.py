@@ -378,10 +378,7 @@ class Candidate(NamedTuple):
 
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which some definition explains all answers, then the best explained ones.
-
-    If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
-    """
+    """Yield the calls of which a definition explains all answers, then the best explained ones."""
     candidates = []
     for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED, seed)
@@ -405,14 +402,7 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     for candidate in others:
         if candidate.answered and candidate.call.form == others[0].call.form:
             likely.append(candidate)
-    likely = likely[:2] or others[:1]
-    yield from likely
-    for call, first, *_ in likely:
-        values = first.values[0]
-        if not call.shows.grades:
-            continue
-        if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
-            yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+    yield from likely[:2] or others[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:

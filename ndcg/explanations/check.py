@@ -29,8 +29,10 @@ from .search import usual_options
 from .slip_terms import Documents, Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-# The share of the answers that some convention agrees with, if the arguments are right.
-DOUBTFUL = 0.2
+# If the arguments are right, some convention agrees with this share of the answers, or its values
+# have this correlation with them.
+LEAST_AGREEING = 0.2
+LEAST_CORRELATION = 0.9
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
@@ -84,8 +86,8 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
-            above 1 or none.
+        is_doubtful: whether the function is probably called in another way: nothing explains its
+            answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -102,7 +104,7 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    is_binary: bool = False
+    is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
     @property
@@ -137,8 +139,7 @@ class Check(Readable):
     def status(self) -> int:
         """0 if the function computes a convention, or the one that was wanted; 1 if not.
 
-        2 if it gave no score; 3 if it gave none for most rankings, or computes a convention only
-        for a relevance of 0 and 1.
+        2 if it gave no score; 3 if it gave none for most rankings.
         """
         if not self.answered:
             return 2
@@ -151,15 +152,7 @@ class Check(Readable):
                 return 1
             if self.unordered and self.wanted not in WITHOUT_ORDER:
                 return 1
-        if self.is_binary:
-            return 3
         return 0
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the function is probably called in another way: nothing explains its answers."""
-        most = max(self.agreeing.values(), default=0)
-        return not self.matches and most < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
         tables: list[Table] = []
@@ -360,8 +353,6 @@ def check(
         )
     results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
-        if call.is_binary and any(result.matches for result in results):
-            break
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
         if _fewest_slips(results[-1]) < 2:
             break
@@ -384,14 +375,18 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
     agreeing = {}
+    correlation = 0.0
     for name in CONVENTIONS:
-        agreeing[name] = int(answers.agree(queries.scores({"convention": name})).sum())
+        expected = queries.scores({"convention": name})
+        agreeing[name] = int(answers.agree(expected).sum())
+        correlation = max(correlation, _correlation(answers.values[0], expected))
+    agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
     result = replace(
         result,
         answered=len(answers.plain),
@@ -399,6 +394,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         matches=tuple(matches),
         unordered=unordered,
         agreeing=agreeing,
+        is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
     expected = queries.scores({"convention": nearest})
@@ -459,11 +455,6 @@ def _notes(asked: Asked) -> Iterator[str]:
             "It takes only the relevance of a ranking: unless this has all judged documents, "
             "relevant documents that were not retrieved are not in its ideal."
         )
-    if call.is_binary:
-        yield (
-            "It was asked with a relevance of 0 and 1: "
-            "with grades, it returns values above 1 or no score."
-        )
     if form.is_batch:
         yield (
             "It takes several rankings at once. "
@@ -507,6 +498,18 @@ def _signature(result: Check, answers: Answers) -> str:
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
+
+
+def _correlation(values: Floats, expected: Floats) -> float:
+    """Return how closely values follow expected ones, from 0 to 1, also in the opposite direction.
+
+    >>> round(_correlation(np.array([0.9, 0.4, 0.1]), np.array([0.1, 0.6, 0.9])), 6)
+    1.0
+    """
+    known = np.isfinite(values) & np.isfinite(expected)
+    if min(len(np.unique(values[known])), len(np.unique(expected[known]))) < 2:
+        return 0.0
+    return float(abs(np.corrcoef(values[known], expected[known])[0, 1]))
 
 
 def _smallest_example(

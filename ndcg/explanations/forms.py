@@ -240,14 +240,12 @@ class Call(NamedTuple):
     cutoff: int | str | None = 2
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
-    is_binary: bool = False  # whether no relevance is above 1
     keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
 
     @property
     def shows(self) -> Shows:
         """What it shows of a ranking."""
-        shows = FORMS[self.form].shows
-        return shows._replace(grades=shows.grades and not self.is_binary)
+        return FORMS[self.form].shows
 
     @property
     def text(self) -> str:

@@ -90,15 +90,21 @@ def test_a_function_is_asked_in_the_way_in_which_it_is_called(name: str) -> None
     assert verdict(check(function)) == found
 
 
-def test_labels_that_must_be_0_or_1_are_told() -> None:
-    result = check(IDIOMS["labels of 0 and 1"][0])
-    assert result.conventions
-    assert result.is_binary
-    said = (
-        "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or "
-        "no score."
-    )
-    assert said in result.notes
+@pytest.mark.parametrize("name", ["ideal in ascending order", "exponential gain over linear"])
+def test_grades_count_even_if_a_relevance_of_0_and_1_shows_nothing_wrong(name: str) -> None:
+    result = check(MUTANTS[name])
+    assert (result.status, result.conventions) == (1, ())
+    assert result.example is not None
+    assert result.example.value != result.example.expected
+    assert any("have a relevance above 1" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("name", ["1 - nDCG", "DCG / (IDCG + 0.001)"])
+def test_a_function_whose_values_follow_a_convention_takes_the_right_arguments(name: str) -> None:
+    result = check(MUTANTS[name])
+    assert not result.is_doubtful
+    assert result.example is not None
+    assert "other arguments" not in str(result)
 
 
 def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
