@@ -47,10 +47,11 @@ class Form(NamedTuple):
     """A way of calling a function of nDCG."""
 
     arguments: tuple[Argument, ...]
-    of: Callable[[Query], Arguments]  # returns a ranking as these, in new objects
+    # returns a ranking as these, in new objects; two copies of it, or several rankings, for a batch
+    of: Callable[..., Arguments]
     shows: Shows
     has_ids: bool = False  # whether documents have ids, which must not matter
-    is_batch: bool = False  # whether several rankings are passed: two copies of one
+    is_batch: bool = False  # whether several rankings are passed
     module: str = ""  # the module that makes the arguments
     must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
@@ -72,30 +73,38 @@ _GROUPS = "query qid group user session"
 
 
 def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
-    """Return a form for two copies of a ranking, the last arguments joined in the same way.
+    """Return a form for several rankings, the last arguments joined in the same way.
 
     `text` describes a batch, with {} in place of one of its members.
     """
 
-    def twice(query: Query) -> Arguments:
-        pairs = zip(form.of(query), form.of(query), strict=True)
-        return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
+    def of(*queries: Query) -> Arguments:
+        columns = zip(*map(form.of, _at_least_two(queries)), strict=True)
+        return tuple(join(list(column)) for join, column in zip(cycle(joins), columns))
 
     arguments = [
         argument._replace(text=text.replace("{}", argument.text)) for argument in form.arguments
     ]
-    return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
+    return form._replace(arguments=tuple(arguments), of=of, is_batch=True)
 
 
-def _flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
-    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
+    """Return several rankings, or two copies of a single one."""
+    return queries * 2 if len(queries) == 1 else queries
 
-    `parts` returns it from the number of documents of a copy.
+
+def _flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
+    """Return a form for several rankings in one list, with an argument that parts them.
+
+    `parts` returns it from the numbers of their documents.
     """
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),
-        of=lambda query: (*rows.of(query), parts(len(query.run))),
+        of=lambda *queries: (
+            *rows.of(*queries),
+            parts([len(query.run) for query in _at_least_two(queries)]),
+        ),
     )
 
 
@@ -130,8 +139,8 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _by_query(pair: list[Any]) -> dict[str, Any]:
-    return dict(zip(("q1", "q2"), pair, strict=True))
+def _by_query(values: list[Any]) -> dict[str, Any]:
+    return {f"q{number}": value for number, value in enumerate(values, start=1)}
 
 
 _ITEM = Form(
@@ -217,11 +226,10 @@ FORMS = {
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
     "queries": _flat(
-        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
+        Argument("query ids", "queries", _GROUPS),
+        lambda sizes: np.repeat(range(1, len(sizes) + 1), sizes),
     ),
-    "groups": _flat(
-        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
-    ),
+    "groups": _flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
     "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),

@@ -320,6 +320,15 @@ def test_values_of_few_queries_may_be_a_chance(ndcg: evaluate.Metric) -> None:
     )
 
 
+def test_values_of_queries_above_1_count_as_evidence() -> None:
+    rng = np.random.default_rng(8)
+    inputs = {"predictions": rng.random((30, 12)), "references": rng.integers(0, 4, (30, 12))}
+    dcg = compute(**inputs, k=10, measures="DCG", use_aggregator=False)["DCG@10"]
+    found = explain(**inputs, k=10, got=dcg)
+    assert found.answer is not None
+    assert (found.answer.kind, found.slips[0][0]) == ("cause", "DCG called nDCG")
+
+
 # The search
 
 
