@@ -62,6 +62,8 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
+        leaves_out_empty: whether a ranking without relevant documents has no value, since it counts
+            in no mean.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -69,10 +71,11 @@ class Asker:
         self.call = call
         self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
+        self.leaves_out_empty = False
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        text = arguments_text(query, self.call.form)
+        text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
         second = self._ask(self.form.of(query), query.k, habits)
@@ -102,7 +105,13 @@ class Asker:
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
+        if self.leaves_out_empty and not query.relevant:
+            return Answer(math.nan, NO_VALUE[0])
         return self._ask(self.form.of(query), query.k, {})
+
+    def together(self, queries: Sequence[Query]) -> float:
+        """Return the score for different rankings at once; nan if it is not a single one."""
+        return self._ask(self.form.of(*queries), queries[0].k, {}).value
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""

@@ -22,6 +22,7 @@ from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
+from .batches import BatchMean, mean_of_batch
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -38,6 +39,7 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
+COPIES = "For two copies of a ranking"
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -86,6 +88,8 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
+        no_mean: how its score of several rankings differs from the mean of their values, in words;
+            empty if it does not.
         is_doubtful: whether the function is probably called in another way: nothing explains its
             answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
@@ -104,6 +108,7 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
+    no_mean: str = ""
     is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
@@ -111,9 +116,10 @@ class Check(Readable):
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if it refused most rankings: a few scores that agree do not show what it computes.
+        Empty if it refused most rankings, since a few scores that agree do not show what it
+        computes, and if the score of several rankings is not their mean.
         """
-        if self.refused:
+        if self.refused or self.no_mean:
             return ()
         return self._agreed
 
@@ -200,6 +206,10 @@ class Check(Readable):
         if not self.matches and not self.is_doubtful:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
+        if self.no_mean:
+            yield self.no_mean
+            if agreed:
+                yield f"{COPIES}, it computes the nDCG of {agreed}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -222,7 +232,7 @@ class Check(Readable):
         for match in self.matches:
             if match.convention not in self._agreed:
                 conventions.setdefault(match[1:], []).append(match.convention)
-        subject = "It"
+        subject = f"{COPIES}, it" if self.no_mean else "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
             if factor != 1:
@@ -235,7 +245,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if round(factor, 3) == 2 and FORMS[self.form].is_batch:
+            if _is_sum(factor) and FORMS[self.form].is_batch and not self.no_mean:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -247,17 +257,17 @@ class Check(Readable):
             return
         count = len(example.rows)
         documents = "1 document" if count == 1 else f"{count} documents"
-        returned = "no score"
+        returned = "gives it no score"
         if not math.isnan(example.value):
-            returned = number_text(example.value)
+            returned = f"returns {number_text(example.value)}"
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
             f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
-            f"{number_text(example.expected)}; the function returns {returned}."
+            f"{number_text(example.expected)}; the function {returned}."
         )
-        yield arguments_text(example.query, self.form)
+        yield arguments_text(self.form, example.query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
@@ -367,6 +377,11 @@ def check(
     return replace(best, called=tuple(called))
 
 
+def _is_sum(factor: float) -> bool:
+    """Return whether the answer for two copies of a ranking is the sum of their values."""
+    return round(factor, 3) == 2
+
+
 def _fewest_slips(result: Check) -> float:
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
@@ -380,6 +395,15 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
+    mean = BatchMean()
+    if matches and FORMS[call.form].is_batch:
+        mean = mean_of_batch(asker, answers.tolerance, is_sum=_is_sum(matches[0].factor))
+    if mean.leaves_out_empty:
+        asker.leaves_out_empty = True
+        is_empty = [not query.relevant for query in queries.changed(())]
+        answers = answers._replace(values=np.where(is_empty, np.nan, answers.values))
+        answers, matches, unordered = _explained(asked, answers, first)
+        notes.append("It leaves rankings without relevant documents out of the mean.")
     agreeing = {}
     correlation = 0.0
     for name in CONVENTIONS:
@@ -394,6 +418,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         matches=tuple(matches),
         unordered=unordered,
         agreeing=agreeing,
+        no_mean=mean.problem,
         is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest

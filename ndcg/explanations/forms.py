@@ -392,16 +392,16 @@ def _must_be_named(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
+def arguments_text(form: str, *queries: Query) -> str:
+    """Return a ranking, or several for a batch, as the arguments of a function, to paste.
 
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    >>> arguments_text("lists", Query({"d1": 2.0}, {"d1": 1}, 3))
     'scores = [2.0], relevance = [1], k = 3'
     """
     texts = []
-    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(query), strict=True):
+    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(*queries), strict=True):
         texts.append(f"{argument.name} = {argument_text(value)}")
-    return ", ".join([*texts, f"k = {query.k}"])
+    return ", ".join([*texts, f"k = {queries[0].k}"])
 
 
 def argument_text(argument: Any) -> str:

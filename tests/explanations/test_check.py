@@ -116,6 +116,57 @@ def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
     )
 
 
+def values_of_runs(runs: Any, qrels: Any, k: int) -> list[float]:
+    return [usual(runs[query], judged, k) for query, judged in qrels.items()]
+
+
+def mean_of_runs(runs: Any, qrels: Any, k: int) -> float:
+    return float(np.mean(values_of_runs(runs, qrels, k)))
+
+
+def mean_of_relevant_runs(runs: Any, qrels: Any, k: int) -> float:
+    return mean_of_runs(
+        runs, {q: each for q, each in qrels.items() if any(each.values())} or qrels, k
+    )
+
+
+WRONG_MEANS: dict[str, Callable[[Any, Any, int], float]] = {
+    "over one more": lambda runs, qrels, k: sum(values_of_runs(runs, qrels, k)) / (len(qrels) + 1),
+    "over two": lambda runs, qrels, k: sum(values_of_runs(runs, qrels, k)) / 2,
+    "over those above 0": lambda runs, qrels, k: (
+        sum(values_of_runs(runs, qrels, k))
+        / max(1, np.count_nonzero(values_of_runs(runs, qrels, k)))
+    ),
+    "the highest": lambda runs, qrels, k: max(values_of_runs(runs, qrels, k)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_MEANS)
+def test_two_copies_of_a_ranking_do_not_show_a_mean(name: str) -> None:
+    result = check(WRONG_MEANS[name])
+    assert (result.status, result.conventions, result.signature) == (1, (), "")
+    assert "ranx" in [match.convention for match in result.matches]
+    said = "The function does not return the mean of several rankings: for two copies of each of "
+    assert said in str(result)
+    assert "The function computes" not in str(result)
+    assert "It computes" not in str(result)
+
+
+@pytest.mark.parametrize("function", [mean_of_runs, values_of_runs])
+def test_the_mean_of_different_rankings_is_that_of_a_convention(function: Function) -> None:
+    result = check(function)
+    assert "ranx" in result.conventions
+    assert "|empty:0|" in result.signature
+
+
+def test_rankings_without_relevant_documents_may_be_left_out_of_the_mean() -> None:
+    """Two copies of such a ranking have a score all the same."""
+    result = check(mean_of_relevant_runs)
+    assert result.conventions == ()
+    assert ("ranx", ("no relevant documents skipped",), 1) in result.matches
+    assert "It leaves rankings without relevant documents out of the mean." in result.notes
+
+
 def test_a_function_that_nothing_explains_is_said_to_take_other_arguments() -> None:
     result = check(lambda one, other, k: sum(map(len, map(str, one))) / 7)
     assert (result.status, result.is_doubtful, result.matches) == (1, True, ())
