@@ -485,8 +485,11 @@ def _notes(asked: Asked) -> Iterator[str]:
             "It takes several rankings at once. "
             f"It was called with ({call.text}) of two copies of each."
         )
-    elif call.order != tuple(range(len(call.order))):
+    elif call.order != tuple(range(len(call.order))) or call.is_contradicted:
         yield f"It was called with ({call.text})."
+    if call.is_contradicted:
+        names = ", ".join(call.names)
+        yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:

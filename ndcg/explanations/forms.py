@@ -249,6 +249,20 @@ class Call(NamedTuple):
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
     keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
+    names: tuple[str, ...] = ()  # the names of the parameters that take the arguments
+
+    @property
+    def hinted(self) -> list[bool]:
+        """Whether the name of each parameter hints at its argument."""
+        arguments = FORMS[self.form].arguments
+        pairs = zip(self.order, self.names, strict=False)
+        return [arguments[position].is_hinted_at(name) for position, name in pairs]
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the names of the parameters hint at another order, and none at this one."""
+        others = [self._replace(order=order) for order in permutations(self.order)]
+        return not any(self.hinted) and any(all(other.hinted) for other in others)
 
     @property
     def shows(self) -> Shows:
@@ -304,13 +318,11 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             # A function without a cutoff may rank whole lists.
             cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
-            pairs = zip(order, names, strict=False)
-            hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
-            if form.must_be_hinted and not is_only_form and not all(hinted):
-                continue
             for compared_cutoff in cutoffs:
-                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
-                hints[call] = sum(hinted)
+                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
+                if form.must_be_hinted and not is_only_form and not all(call.hinted):
+                    continue
+                hints[call] = sum(call.hinted)
     return sorted(hints, key=hints.__getitem__, reverse=True)
 
 

@@ -167,6 +167,19 @@ def test_rankings_without_relevant_documents_may_be_left_out_of_the_mean() -> No
     assert "It leaves rankings without relevant documents out of the mean." in result.notes
 
 
+def test_names_of_parameters_that_contradict_the_order_are_told() -> None:
+    def swapped(y_true: Any, y_score: Any, k: int) -> float:
+        return usual(dict(enumerate(y_true)), dict(enumerate(y_score)), k)
+
+    result = check(swapped)
+    assert "ranx" in result.conventions
+    assert "It was called with (scores, relevance, k)." in result.notes
+    said = "The names of its parameters, y_true, y_score, say another order: one of the two is "
+    assert any(note.startswith(said) for note in result.notes)
+    for name in ("relevance first", "lists", "k first"):
+        assert said not in str(check(KINDS[name][0]))
+
+
 def test_a_function_that_nothing_explains_is_said_to_take_other_arguments() -> None:
     result = check(lambda one, other, k: sum(map(len, map(str, one))) / 7)
     assert (result.status, result.is_doubtful, result.matches) == (1, True, ())
