@@ -22,7 +22,7 @@ from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
-from .batches import BatchMean, mean_of_batch
+from .contradictions import BatchMean, Contradiction, at_another_cutoff, mean_of_batch
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -39,7 +39,6 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
-COPIES = "For two copies of a ranking"
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -88,8 +87,8 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        no_mean: how its score of several rankings differs from the mean of their values, in words;
-            empty if it does not.
+        contradiction: what shows that it does not compute the matches: its score of different
+            rankings, or at another cutoff.
         is_doubtful: whether the function is probably called in another way: nothing explains its
             answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
@@ -108,7 +107,7 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    no_mean: str = ""
+    contradiction: Contradiction | None = None
     is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
@@ -116,10 +115,10 @@ class Check(Readable):
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if it refused most rankings, since a few scores that agree do not show what it
-        computes, and if the score of several rankings is not their mean.
+        Empty if other scores contradict them, and if it refused most rankings: a few scores that
+        agree do not show what it computes.
         """
-        if self.refused or self.no_mean:
+        if self.refused or self.contradiction is not None:
             return ()
         return self._agreed
 
@@ -190,26 +189,30 @@ class Check(Readable):
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
         if self.answered < self.cases:
-            agree += f" for which it returned a score, of {self.cases:,}"
+            agree += f", of {self.cases:,} that it was asked about"
         agreed = ", ".join(self._agreed)
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
             yield (
-                "The function returned a score for only "
-                f"{self.answered:,} of {self.cases:,} rankings."
+                f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
+                "returned no score for the others."
             )
             if agreed:
-                yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
+                yield (
+                    f"Its scores agree with the nDCG of {agreed}, "
+                    "but do not show what it computes."
+                )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches and not self.is_doubtful:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
-        if self.no_mean:
-            yield self.no_mean
+        if self.contradiction is not None:
+            yield self.contradiction.differing
+            yield self.contradiction.arguments
             if agreed:
-                yield f"{COPIES}, it computes the nDCG of {agreed}: {agree}."
+                yield f"It computes the nDCG of {agreed} {self.contradiction.agreeing}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -232,9 +235,11 @@ class Check(Readable):
         for match in self.matches:
             if match.convention not in self._agreed:
                 conventions.setdefault(match[1:], []).append(match.convention)
-        subject = f"{COPIES}, it" if self.no_mean else "It"
+        subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
+            if self.contradiction is not None:
+                definition += f" {self.contradiction.agreeing}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
@@ -245,7 +250,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if _is_sum(factor) and FORMS[self.form].is_batch and not self.no_mean:
+            if _is_sum(factor) and FORMS[self.form].is_batch and self.contradiction is None:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -279,12 +284,12 @@ class Check(Readable):
 
 
 def _table_of_documents(example: Example) -> Table:
-    table = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-    for rank, (document, score, relevance, *numbers) in enumerate(example.rows, start=1):
+    table = [["document", "score", "relevance", "gain", "discount", "product"]]
+    for document, score, relevance, *numbers in example.rows:
         if score is None:
-            place = ["–", document, "–"]
+            place = [document, "–"]
         else:
-            place = [str(rank), document, f"{score:g}"]
+            place = [document, f"{score:g}"]
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
@@ -382,6 +387,11 @@ def _is_sum(factor: float) -> bool:
     return round(factor, 3) == 2
 
 
+def _options(convention: str) -> dict[str, Any]:
+    # No query that the function is asked about is missing from its run.
+    return {"convention": convention, "missing": "empty"}
+
+
 def _fewest_slips(result: Check) -> float:
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
@@ -404,10 +414,13 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         answers = answers._replace(values=np.where(is_empty, np.nan, answers.values))
         answers, matches, unordered = _explained(asked, answers, first)
         notes.append("It leaves rankings without relevant documents out of the mean.")
+    contradiction = mean.contradiction
+    if matches and contradiction is None:
+        contradiction = at_another_cutoff(asker, matches[0], first)
     agreeing = {}
     correlation = 0.0
     for name in CONVENTIONS:
-        expected = queries.scores({"convention": name})
+        expected = queries.scores(_options(name))
         agreeing[name] = int(answers.agree(expected).sum())
         correlation = max(correlation, _correlation(answers.values[0], expected))
     agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
@@ -418,18 +431,18 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         matches=tuple(matches),
         unordered=unordered,
         agreeing=agreeing,
-        no_mean=mean.problem,
+        contradiction=contradiction,
         is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
-    expected = queries.scores({"convention": nearest})
+    expected = queries.scores(_options(nearest))
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
         notes.insert(
             0,
-            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
             "ask for more cases.",
         )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
@@ -506,7 +519,7 @@ def _signature(result: Check, answers: Answers) -> str:
         rows = np.ones_like(rows)
 
     def changes_nothing(name: str, value: Any) -> bool:
-        scores = answers.queries.scores({"convention": convention, name: value})
+        scores = answers.queries.scores({**_options(convention), name: value})
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
@@ -544,7 +557,7 @@ def _smallest_example(
     asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
 ) -> Example:
     """Return a ranking on which a function differs, from which nothing can be taken away."""
-    options = {"convention": convention}
+    options = _options(convention)
 
     def differs(query: Query) -> bool:
         answer = asker.once(query)

@@ -28,6 +28,8 @@ from checked_functions import (
     Documents,
     Function,
     best,
+    dcg,
+    grades,
     ratio,
     usual,
 )
@@ -149,7 +151,9 @@ def test_two_copies_of_a_ranking_do_not_show_a_mean(name: str) -> None:
     said = "The function does not return the mean of several rankings: for two copies of each of "
     assert said in str(result)
     assert "The function computes" not in str(result)
-    assert "It computes" not in str(result)
+    assert result.contradiction is not None
+    copies = str(result).count(" for two copies of a ranking: all 60 rankings agree.")
+    assert copies == str(result).count("It computes ") == 1
 
 
 @pytest.mark.parametrize("function", [mean_of_runs, values_of_runs])
@@ -165,6 +169,36 @@ def test_rankings_without_relevant_documents_may_be_left_out_of_the_mean() -> No
     assert result.conventions == ()
     assert ("ranx", ("no relevant documents skipped",), 1) in result.matches
     assert "It leaves rankings without relevant documents out of the mean." in result.notes
+
+
+def dcg_over_k(run: Documents, qrels: Documents, k: int) -> float:
+    return dcg(grades(run, qrels)[:k]) / k
+
+
+@pytest.mark.parametrize(
+    ("function", "definition"),
+    [
+        (lambda run, qrels, k: usual(run, qrels, 10), "the nDCG of ranx, haystack at k=10: "),
+        (dcg_over_k, "0.1 times the nDCG of ranx at k=10 with a slip: DCG called nDCG: "),
+    ],
+)
+def test_another_cutoff_may_contradict_a_definition(function: Function, definition: str) -> None:
+    result = check(function)
+    assert (result.status, result.conventions) == (1, ())
+    assert f"It computes {definition}all 60 rankings agree." in str(result)
+    assert "At k=5, the function does not compute what it does at k=10: " in str(result)
+
+
+def test_counts_of_a_convention_that_skips_queries_agree_with_the_verdict() -> None:
+    """A query that a function is asked about is never missing from the run."""
+    result = check(
+        lambda ids, relevant, k: Queries(
+            [Query(in_order(ids), dict.fromkeys(relevant, 1), k)]
+        ).scores({"convention": "lenskit", "missing": "empty"})[0],
+        form="sets",
+    )
+    assert result.agreeing["lenskit"] == result.answered
+    assert result.example is None
 
 
 def test_names_of_parameters_that_contradict_the_order_are_told() -> None:
@@ -353,10 +387,11 @@ def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_conven
     assert "ranx" in [match.convention for match in result.matches]
     first, second, *others = result.remarks()
     assert first == (
-        f"The function returned a score for only {result.answered:,} of {result.cases:,} rankings."
+        f"Only {result.answered:,} of {result.cases:,} rankings can be compared: the function "
+        "returned no score for the others."
     )
     assert re.fullmatch(
-        r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
+        r"Its scores agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
     )
     assert "computes the nDCG" not in str(result)
     raised = (
@@ -814,7 +849,7 @@ def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     assert "ranx" in result.conventions
     assert 45 < result.answered < result.cases
     assert (
-        f"all {result.answered} rankings agree for which it returned a score, of {result.cases}"
+        f"all {result.answered} rankings agree, of {result.cases} that it was asked about"
         in str(result)
     )
 
@@ -872,7 +907,7 @@ def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
 def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(round(usual(run, qrels, k), decimals)), form="mappings")
     assert result.conventions == ("ranx", "haystack")
-    assert any(note.startswith(f"It rounds to {decimals} decimal") for note in result.notes) == (
+    assert any(note.startswith(f"Its scores have {decimals} decimal") for note in result.notes) == (
         decimals < 4
     )
 
