@@ -200,8 +200,7 @@ class Check(Readable):
             )
             if agreed:
                 yield (
-                    f"Its scores agree with the nDCG of {agreed}, "
-                    "but do not show what it computes."
+                    f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
                 )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
@@ -453,7 +452,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             rankings = queries.rankings(range(result.answered), (), Options.parse())
             properties = properties_of(rankings, result.k)
-            notes[:0] = in_common(properties, differing, "rankings", nearest)
+            values = answers.values[0]
+            notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
     if call.form == "ids" and OF_A_SET not in asker.habits:

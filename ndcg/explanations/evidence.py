@@ -38,17 +38,18 @@ class Evidence(NamedTuple):
         low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
         return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
 
-    def tells(self) -> Mask:
-        """Return which scores tell something; most settings give a query 0, 1 or no value alike."""
-        return np.asarray(np.isfinite(self.scores) & (self.scores != 0) & (self.scores != 1))
-
     def share(self) -> float:
         """Return the share of the values near the reported ones that match all of them."""
         low, high = self.ranges()
         shares = np.minimum(1, 2 * self.tolerance / (high - low))
         if self.by_query:
-            shares = shares[self.tells()]
+            shares = shares[tells(self.scores)]
         return float(np.prod(shares))
+
+
+def tells(values: Floats) -> Mask:
+    """Return which values tell something: many definitions give a query 0, 1 or no value alike."""
+    return np.isfinite(values) & ~np.isin(values.round(6), (0, 1))
 
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:

@@ -531,13 +531,17 @@ class Scorer:
         """Return the nDCG under some options."""
         key = repr(_chosen(options))
         if key not in self._scores:
-            rankings = self.read(options)
-            if options.missing == "raise":
-                refuse_missing(rankings)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"][0]
-            self._scores[key] = mean("nDCG", values, self.weight)
+            self._scores[key] = mean("nDCG", self.values(options), self.weight)
         return self._scores[key]
+
+    def values(self, options: Options) -> NDArray[np.float64]:
+        """Return the nDCG of every query under some options."""
+        rankings = self.read(options)
+        if options.missing == "raise":
+            refuse_missing(rankings)
+        with user_terms(rankings):
+            values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
+        return values
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
         """Return the settings that a search tries, and the errors of options without a score."""
@@ -625,7 +629,16 @@ def _with_answer(
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:
-        return _with_causes(explanation, scorer, reported, searched)
+        found, cause = _with_causes(explanation, scorer, reported, searched)
+        as_given = reported.as_given()
+        (_, nearest), *_ = found._nearest_first()
+        is_percent = found.percent and not as_given.percent
+        # A tenth of the nearest score is as far from it, by ratio, as ten times of it.
+        if (found.answer and found.answer.fits) or not is_percent or 10 * score > nearest:
+            return found, cause
+        note = f"Read as a percentage, {100 * score:g}% is {score:g}, which nothing gives either."
+        explanation = replace(explanation, notes=(*explanation.notes, note))
+        return _with_answer(explanation, scorer, as_given, start)
     answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
@@ -680,12 +693,16 @@ def _with_causes(
     if nearest is not None and not causes:
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(nearest))
+        common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
+        unordered = _unordered_ties(scorer, evidence, nearest)
+        if unordered:
+            answer = answer._replace(decide=unordered)
         explanation = replace(
             explanation,
             nearest=nearest,
             disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
+            answer=answer,
         )
     if answer.kind == "unknown":
         return explanation, None
@@ -694,6 +711,28 @@ def _with_causes(
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=scorer.signature(options)), None
+
+
+def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) -> str:
+    """Return in words that every value is possible with some order of ties; empty if one is not."""
+    known = {**scorer.known, "k": nearest.options["k"]}
+    conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
+    for combination in (nearest, *conventions):
+        try:
+            worst, best = (
+                scorer.values(Options.parse(**{**combination.options, "ties": ties}))
+                for ties in ("worst", "best")
+            )
+        except ValueError:  # it has no score
+            continue
+        lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
+        is_possible = (lowest <= evidence.scores) & (evidence.scores <= highest)
+        if (is_possible | (np.isnan(best) & np.isnan(evidence.scores))).all():
+            return (
+                f"Each value lies between those of {marked(combination)} with the worst and with "
+                "the best order of ties: does your code sort ties in no fixed order?"
+            )
+    return ""
 
 
 def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:
