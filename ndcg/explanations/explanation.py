@@ -238,15 +238,17 @@ class Explanation(Readable):
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            if len(answer.fits) > answer.settings:
+                fit += f", described in {len(answer.fits):,} ways"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
             yield answer.decide
             yield from self._ways(answer, "would give")
         else:
-            name, number = self._nearest_first()[0]
-            yield (
-                f"No convention gives {self.reported}; "
-                f"the nearest is {name}, {number_text(number)}."
-            )
+            nearest = ""
+            if self.nearest is None:
+                name, number = self._nearest_first()[0]
+                nearest = f"; the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}{nearest}."
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
@@ -317,7 +319,9 @@ def _choice_text(name: str, value: Any) -> str:
 
 
 def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits at least."""
+    """Return an expected number of settings, with two digits unless it is tiny."""
+    if count < 0.001:
+        return "fewer than 0.001"
     if count >= 10:
         return f"{count:,.0f}"
     return f"{count:.2g}"
