@@ -19,7 +19,13 @@ from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
-from .random_rankings import is_plain, kind_of_ranking, plain_rankings, random_rankings
+from .random_rankings import (
+    is_plain,
+    kind_of_ranking,
+    plain_rankings,
+    random_rankings,
+    with_relevant_rank,
+)
 from .slip_terms import Queries, Query
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
@@ -48,6 +54,9 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
+LEFT_OUT = Answer(math.nan, NO_VALUE[0])
+
+
 class Habit(NamedTuple):
     """A side effect of a function."""
 
@@ -62,8 +71,8 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
-        leaves_out_empty: whether a ranking without relevant documents has no value, since it counts
-            in no mean.
+        leaves_out_empty: whether rankings without relevant documents count in no mean of a batch;
+            if so, they have no score here.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -75,6 +84,8 @@ class Asker:
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
+        if self.leaves_out_empty and not query.relevant:
+            return LEFT_OUT
         text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
@@ -106,12 +117,25 @@ class Asker:
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
         if self.leaves_out_empty and not query.relevant:
-            return Answer(math.nan, NO_VALUE[0])
+            return LEFT_OUT
         return self._ask(self.form.of(query), query.k, {})
 
     def together(self, queries: Sequence[Query]) -> float:
         """Return the score for different rankings at once; nan if it is not a single one."""
         return self._ask(self.form.of(*queries), queries[0].k, {}).value
+
+    def find_left_out(self) -> None:
+        """Find out whether rankings without relevant documents count in the mean of a batch.
+
+        Two copies of such a ranking may have a score all the same.
+        """
+        if not self.form.is_batch or not self.form.shows.several:
+            return
+        relevant, empty = (with_relevant_rank(rank, 2, self.call.k) for rank in (1, 0))
+        with_itself = self.together([relevant, relevant])
+        with_empty = self.together([relevant, empty])
+        if abs(with_empty - with_itself) <= FLOAT32:
+            self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""
@@ -275,6 +299,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
+    asker.find_left_out()
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others

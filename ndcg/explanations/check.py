@@ -22,7 +22,7 @@ from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
-from .contradictions import BatchMean, Contradiction, at_another_cutoff, mean_of_batch
+from .contradictions import Contradiction, at_another_cutoff, of_different_rankings
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -404,16 +404,10 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
-    mean = BatchMean()
+    contradiction = None
     if matches and FORMS[call.form].is_batch:
-        mean = mean_of_batch(asker, answers.tolerance, is_sum=_is_sum(matches[0].factor))
-    if mean.leaves_out_empty:
-        asker.leaves_out_empty = True
-        is_empty = [not query.relevant for query in queries.changed(())]
-        answers = answers._replace(values=np.where(is_empty, np.nan, answers.values))
-        answers, matches, unordered = _explained(asked, answers, first)
-        notes.append("It leaves rankings without relevant documents out of the mean.")
-    contradiction = mean.contradiction
+        is_sum = _is_sum(matches[0].factor)
+        contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
     if matches and contradiction is None:
         contradiction = at_another_cutoff(asker, matches[0], first)
     agreeing = {}
@@ -503,6 +497,8 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.is_contradicted:
         names = ", ".join(call.names)
         yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
+    if asked.asker.leaves_out_empty:
+        yield "It leaves rankings without relevant documents out of the mean."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..show.tables import number_text
 from .asking import Asker
 from .definitions import Answers, Definition, Match
 from .forms import arguments_text
+from .random_rankings import with_relevant_rank
 from .search import usual_options
-from .slip_terms import Queries, Query, in_order
+from .slip_terms import Queries
 from .slips import slip_named
 
 
@@ -25,57 +27,34 @@ class Contradiction(NamedTuple):
     arguments: str  # the rankings on which they do not, to paste
 
 
-class BatchMean(NamedTuple):
-    """How a function joins the values of several rankings."""
+def of_different_rankings(asker: Asker, tolerance: float, *, is_sum: bool) -> Contradiction | None:
+    """Compare the answer for different rankings with the mean of those for two copies of each.
 
-    # whether a ranking without relevant documents does not count, although two copies have a score
-    leaves_out_empty: bool = False
-    contradiction: Contradiction | None = None  # if it is not the mean, as far as this can be told
-
-
-def mean_of_batch(asker: Asker, tolerance: float, *, is_sum: bool) -> BatchMean:
-    """Compare the answer for different rankings with the answers for two copies of each.
-
-    Nothing can be told if the function returns the value of each ranking.
+    Nothing contradicts if the function returns the value of each ranking.
     """
     call = asker.call
     k = call.k
     if k is not None and call.cutoff is not None:
         k = min(k, 2)  # so that the rankings are short
-    # The relevant document is the first, the second, one below the cutoff, and none.
+    # The relevant document is the first, the second, or below the cutoff; or there is none.
     ranks = [1, 2, (k or 2) + 1]
-    if call.shows.several:
+    if call.shows.several and not asker.leaves_out_empty:
         ranks.append(0)
-    queries = [_with_relevant(rank, max(ranks), k) for rank in ranks]
+    queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
     values = [asker.once(query).value for query in queries]
-    answer_for_three = asker.together(queries[:3])
-    for count in (3, len(ranks)):
-        answer = asker.together(queries[:count])
-        if np.isnan([*values[:3], answer]).any():
-            return BatchMean()
-        expected = np.nanmean(values[:count])
-        if is_sum:
-            expected = np.nansum(values[:count]) / 2
-        # Each of the answers may be rounded.
-        if math.isclose(answer, expected, rel_tol=0, abs_tol=3 * tolerance):
-            continue
-        if count > 3 and not is_sum and abs(answer - answer_for_three) <= 2 * tolerance:
-            return BatchMean(leaves_out_empty=True)
-        alone = ", ".join(f"{value:.4f}" for value in values[:count])
-        contradiction = Contradiction(
-            "for two copies of a ranking",
-            "The function does not return the mean of several rankings: for two copies of each of "
-            f"these it returns {alone}, for all {count} together {answer:.4f}.",
-            arguments_text(call.form, *queries[:count]),
-        )
-        return BatchMean(contradiction=contradiction)
-    return BatchMean()
-
-
-def _with_relevant(relevant_rank: int, size: int, k: int | None) -> Query:
-    """Return a ranking in which the document at a rank is the only relevant one."""
-    documents = {f"d{rank}": int(rank == relevant_rank) for rank in range(1, size + 1)}
-    return Query(in_order(documents), documents, k)
+    counted = [value for value in values if not math.isnan(value)]
+    expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
+    answer = asker.together(queries)
+    # Each of the answers may be rounded.
+    if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+        return None
+    return Contradiction(
+        "for two copies of a ranking",
+        "The function does not return the mean of several rankings: for two copies of each of "
+        f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+        f"{answer:.4f}.",
+        arguments_text(call.form, *queries),
+    )
 
 
 def at_another_cutoff(asker: Asker, match: Match, first: Answers) -> Contradiction | None:
