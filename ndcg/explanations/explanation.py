@@ -535,10 +535,10 @@ class Scorer:
         """Return the nDCG under some options."""
         key = repr(_chosen(options))
         if key not in self._scores:
-            self._scores[key] = mean("nDCG", self.values(options), self.weight)
+            self._scores[key] = mean("nDCG", self.values_by_query(options), self.weight)
         return self._scores[key]
 
-    def values(self, options: Options) -> NDArray[np.float64]:
+    def values_by_query(self, options: Options) -> NDArray[np.float64]:
         """Return the nDCG of every query under some options."""
         rankings = self.read(options)
         if options.missing == "raise":
@@ -724,7 +724,7 @@ def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) ->
     for combination in (nearest, *conventions):
         try:
             worst, best = (
-                scorer.values(Options.parse(**{**combination.options, "ties": ties}))
+                scorer.values_by_query(Options.parse(**{**combination.options, "ties": ties}))
                 for ties in ("worst", "best")
             )
         except ValueError:  # it has no score
