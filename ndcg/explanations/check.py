@@ -409,7 +409,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         is_sum = _is_sum(matches[0].factor)
         contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
     if matches and contradiction is None:
-        contradiction = at_another_cutoff(asker, matches[0], first)
+        contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
     agreeing = {}
     correlation = 0.0
     for name in CONVENTIONS:

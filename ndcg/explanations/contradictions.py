@@ -57,7 +57,9 @@ def of_different_rankings(asker: Asker, tolerance: float, *, is_sum: bool) -> Co
     )
 
 
-def at_another_cutoff(asker: Asker, match: Match, first: Answers) -> Contradiction | None:
+def at_another_cutoff(
+    asker: Asker, match: Match, first: Answers, tolerance: float
+) -> Contradiction | None:
     """Compare the answers for the first rankings at another cutoff with a definition."""
     call = asker.call
     if call.k is None or call.cutoff is None:
@@ -70,7 +72,7 @@ def at_another_cutoff(asker: Asker, match: Match, first: Answers) -> Contradicti
     expected = definition.scores(queries)
     # It may refuse this cutoff. Ties may have any order.
     known = np.isfinite(values - expected) & ~definition.tied(queries)
-    differing = np.flatnonzero(known & (np.abs(values - expected) > first.tolerance)).tolist()
+    differing = np.flatnonzero(known & (np.abs(values - expected) > tolerance)).tolist()
     if not differing:
         return None
     row = min(differing, key=lambda row: len(queries.changed(())[row].run))
