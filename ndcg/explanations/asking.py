@@ -54,7 +54,7 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
-LEFT_OUT = Answer(math.nan, NO_VALUE[0])
+NOT_COUNTED = Answer(math.nan, NO_VALUE[0])
 
 
 class Habit(NamedTuple):
@@ -85,7 +85,7 @@ class Asker:
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
         if self.leaves_out_empty and not query.relevant:
-            return LEFT_OUT
+            return NOT_COUNTED
         text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
@@ -117,7 +117,7 @@ class Asker:
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
         if self.leaves_out_empty and not query.relevant:
-            return LEFT_OUT
+            return NOT_COUNTED
         return self._ask(self.form.of(query), query.k, {})
 
     def together(self, queries: Sequence[Query]) -> float:
