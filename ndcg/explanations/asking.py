@@ -19,7 +19,13 @@ from ..measure.ties import Floats
 from ..scores.progress import tracked
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
-from .random_rankings import is_plain, kind_of_ranking, plain_rankings, random_rankings
+from .random_rankings import (
+    is_plain,
+    kind_of_ranking,
+    plain_rankings,
+    random_rankings,
+    with_relevant_rank,
+)
 from .slip_terms import Queries, Query
 
 PREFIXES = [letter * times for times in (1, 2, 3) for letter in "efgh"]  # of ids
@@ -48,6 +54,9 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
+NOT_COUNTED = Answer(math.nan, NO_VALUE[0])
+
+
 class Habit(NamedTuple):
     """A side effect of a function."""
 
@@ -62,6 +71,8 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
+        leaves_out_empty: whether rankings without relevant documents count in no mean of a batch;
+            if so, they have no score here.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -69,10 +80,13 @@ class Asker:
         self.call = call
         self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
+        self.leaves_out_empty = False
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        text = arguments_text(query, self.call.form)
+        if self.leaves_out_empty and not query.relevant:
+            return NOT_COUNTED
+        text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
         second = self._ask(self.form.of(query), query.k, habits)
@@ -102,7 +116,26 @@ class Asker:
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
+        if self.leaves_out_empty and not query.relevant:
+            return NOT_COUNTED
         return self._ask(self.form.of(query), query.k, {})
+
+    def together(self, queries: Sequence[Query]) -> float:
+        """Return the score for different rankings at once; nan if it is not a single one."""
+        return self._ask(self.form.of(*queries), queries[0].k, {}).value
+
+    def find_left_out(self) -> None:
+        """Find out whether rankings without relevant documents count in the mean of a batch.
+
+        Two copies of such a ranking may have a score all the same.
+        """
+        if not self.form.is_batch or not self.form.shows.several:
+            return
+        relevant, empty = (with_relevant_rank(rank, 2, self.call.k) for rank in (1, 0))
+        with_itself = self.together([relevant, relevant])
+        with_empty = self.together([relevant, empty])
+        if abs(with_empty - with_itself) <= FLOAT32:
+            self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""
@@ -266,6 +299,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
+    asker.find_left_out()
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
@@ -378,10 +412,7 @@ class Candidate(NamedTuple):
 
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which some definition explains all answers, then the best explained ones.
-
-    If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
-    """
+    """Yield the calls of which a definition explains all answers, then the best explained ones."""
     candidates = []
     for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED, seed)
@@ -405,14 +436,7 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     for candidate in others:
         if candidate.answered and candidate.call.form == others[0].call.form:
             likely.append(candidate)
-    likely = likely[:2] or others[:1]
-    yield from likely
-    for call, first, *_ in likely:
-        values = first.values[0]
-        if not call.shows.grades:
-            continue
-        if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
-            yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+    yield from likely[:2] or others[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:

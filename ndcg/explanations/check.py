@@ -22,6 +22,7 @@ from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
+from .contradictions import Contradiction, at_another_cutoff, of_different_rankings
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -29,8 +30,10 @@ from .search import usual_options
 from .slip_terms import Documents, Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-# The share of the answers that some convention agrees with, if the arguments are right.
-DOUBTFUL = 0.2
+# If the arguments are right, some convention agrees with this share of the answers, or its values
+# have this correlation with them.
+LEAST_AGREEING = 0.2
+LEAST_CORRELATION = 0.9
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
@@ -84,8 +87,10 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
-            above 1 or none.
+        contradiction: what shows that it does not compute the matches: its score of different
+            rankings, or at another cutoff.
+        is_doubtful: whether the function is probably called in another way: nothing explains its
+            answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -102,16 +107,18 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    is_binary: bool = False
+    contradiction: Contradiction | None = None
+    is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if it refused most rankings: a few scores that agree do not show what it computes.
+        Empty if other scores contradict them, and if it refused most rankings: a few scores that
+        agree do not show what it computes.
         """
-        if self.refused:
+        if self.refused or self.contradiction is not None:
             return ()
         return self._agreed
 
@@ -137,8 +144,7 @@ class Check(Readable):
     def status(self) -> int:
         """0 if the function computes a convention, or the one that was wanted; 1 if not.
 
-        2 if it gave no score; 3 if it gave none for most rankings, or computes a convention only
-        for a relevance of 0 and 1.
+        2 if it gave no score; 3 if it gave none for most rankings.
         """
         if not self.answered:
             return 2
@@ -151,15 +157,7 @@ class Check(Readable):
                 return 1
             if self.unordered and self.wanted not in WITHOUT_ORDER:
                 return 1
-        if self.is_binary:
-            return 3
         return 0
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the function is probably called in another way: nothing explains its answers."""
-        most = max(self.agreeing.values(), default=0)
-        return not self.matches and most < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
         tables: list[Table] = []
@@ -191,22 +189,29 @@ class Check(Readable):
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
         if self.answered < self.cases:
-            agree += f" for which it returned a score, of {self.cases:,}"
+            agree += f", of {self.cases:,} that it was asked about"
         agreed = ", ".join(self._agreed)
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
             yield (
-                "The function returned a score for only "
-                f"{self.answered:,} of {self.cases:,} rankings."
+                f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
+                "returned no score for the others."
             )
             if agreed:
-                yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
+                yield (
+                    f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
+                )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches and not self.is_doubtful:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
+        if self.contradiction is not None:
+            yield self.contradiction.differing
+            yield self.contradiction.arguments
+            if agreed:
+                yield f"It computes the nDCG of {agreed} {self.contradiction.agreeing}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -232,6 +237,8 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
+            if self.contradiction is not None:
+                definition += f" {self.contradiction.agreeing}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
@@ -242,7 +249,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if round(factor, 3) == 2 and FORMS[self.form].is_batch:
+            if _is_sum(factor) and FORMS[self.form].is_batch and self.contradiction is None:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -254,17 +261,17 @@ class Check(Readable):
             return
         count = len(example.rows)
         documents = "1 document" if count == 1 else f"{count} documents"
-        returned = "no score"
+        returned = "gives it no score"
         if not math.isnan(example.value):
-            returned = number_text(example.value)
+            returned = f"returns {number_text(example.value)}"
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
             f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
-            f"{number_text(example.expected)}; the function returns {returned}."
+            f"{number_text(example.expected)}; the function {returned}."
         )
-        yield arguments_text(example.query, self.form)
+        yield arguments_text(self.form, example.query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
@@ -276,12 +283,12 @@ class Check(Readable):
 
 
 def _table_of_documents(example: Example) -> Table:
-    table = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-    for rank, (document, score, relevance, *numbers) in enumerate(example.rows, start=1):
+    table = [["document", "score", "relevance", "gain", "discount", "product"]]
+    for document, score, relevance, *numbers in example.rows:
         if score is None:
-            place = ["–", document, "–"]
+            place = [document, "–"]
         else:
-            place = [str(rank), document, f"{score:g}"]
+            place = [document, f"{score:g}"]
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
@@ -360,8 +367,6 @@ def check(
         )
     results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
-        if call.is_binary and any(result.matches for result in results):
-            break
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
         if _fewest_slips(results[-1]) < 2:
             break
@@ -376,6 +381,16 @@ def check(
     return replace(best, called=tuple(called))
 
 
+def _is_sum(factor: float) -> bool:
+    """Return whether the answer for two copies of a ranking is the sum of their values."""
+    return round(factor, 3) == 2
+
+
+def _options(convention: str) -> dict[str, Any]:
+    # No query that the function is asked about is missing from its run.
+    return {"convention": convention, "missing": "empty"}
+
+
 def _fewest_slips(result: Check) -> float:
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
@@ -384,14 +399,24 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
+    contradiction = None
+    if matches and FORMS[call.form].is_batch:
+        is_sum = _is_sum(matches[0].factor)
+        contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
+    if matches and contradiction is None:
+        contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
     agreeing = {}
+    correlation = 0.0
     for name in CONVENTIONS:
-        agreeing[name] = int(answers.agree(queries.scores({"convention": name})).sum())
+        expected = queries.scores(_options(name))
+        agreeing[name] = int(answers.agree(expected).sum())
+        correlation = max(correlation, _correlation(answers.values[0], expected))
+    agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
     result = replace(
         result,
         answered=len(answers.plain),
@@ -399,16 +424,18 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         matches=tuple(matches),
         unordered=unordered,
         agreeing=agreeing,
+        contradiction=contradiction,
+        is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
-    expected = queries.scores({"convention": nearest})
+    expected = queries.scores(_options(nearest))
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
         notes.insert(
             0,
-            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
             "ask for more cases.",
         )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
@@ -419,7 +446,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             rankings = queries.rankings(range(result.answered), (), Options.parse())
             properties = properties_of(rankings, result.k)
-            notes[:0] = in_common(properties, differing, "rankings", nearest)
+            values = answers.values[0]
+            notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
     if call.form == "ids" and OF_A_SET not in asker.habits:
@@ -459,18 +487,18 @@ def _notes(asked: Asked) -> Iterator[str]:
             "It takes only the relevance of a ranking: unless this has all judged documents, "
             "relevant documents that were not retrieved are not in its ideal."
         )
-    if call.is_binary:
-        yield (
-            "It was asked with a relevance of 0 and 1: "
-            "with grades, it returns values above 1 or no score."
-        )
     if form.is_batch:
         yield (
             "It takes several rankings at once. "
             f"It was called with ({call.text}) of two copies of each."
         )
-    elif call.order != tuple(range(len(call.order))):
+    elif call.order != tuple(range(len(call.order))) or call.is_contradicted:
         yield f"It was called with ({call.text})."
+    if call.is_contradicted:
+        names = ", ".join(call.names)
+        yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
+    if asked.asker.leaves_out_empty:
+        yield "It leaves rankings without relevant documents out of the mean."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:
@@ -487,7 +515,7 @@ def _signature(result: Check, answers: Answers) -> str:
         rows = np.ones_like(rows)
 
     def changes_nothing(name: str, value: Any) -> bool:
-        scores = answers.queries.scores({"convention": convention, name: value})
+        scores = answers.queries.scores({**_options(convention), name: value})
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
@@ -509,11 +537,23 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
+def _correlation(values: Floats, expected: Floats) -> float:
+    """Return how closely values follow expected ones, from 0 to 1, also in the opposite direction.
+
+    >>> round(_correlation(np.array([0.9, 0.4, 0.1]), np.array([0.1, 0.6, 0.9])), 6)
+    1.0
+    """
+    known = np.isfinite(values) & np.isfinite(expected)
+    if min(len(np.unique(values[known])), len(np.unique(expected[known]))) < 2:
+        return 0.0
+    return float(abs(np.corrcoef(values[known], expected[known])[0, 1]))
+
+
 def _smallest_example(
     asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
 ) -> Example:
     """Return a ranking on which a function differs, from which nothing can be taken away."""
-    options = {"convention": convention}
+    options = _options(convention)
 
     def differs(query: Query) -> bool:
         answer = asker.once(query)

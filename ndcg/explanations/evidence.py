@@ -43,9 +43,13 @@ class Evidence(NamedTuple):
         low, high = self.ranges()
         shares = np.minimum(1, 2 * self.tolerance / (high - low))
         if self.by_query:
-            # Many settings give a query 0, 1 or no value, which tells nothing.
-            shares = shares[(self.scores > 0) & (self.scores < 1)]
+            shares = shares[tells(self.scores)]
         return float(np.prod(shares))
+
+
+def tells(values: Floats) -> Mask:
+    """Return which values tell something: many definitions give a query 0, 1 or no value alike."""
+    return np.isfinite(values) & ~np.isin(values.round(6), (0, 1))
 
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:

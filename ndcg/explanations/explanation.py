@@ -238,15 +238,17 @@ class Explanation(Readable):
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            if len(answer.fits) > answer.settings:
+                fit += f", described in {len(answer.fits):,} ways"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
             yield answer.decide
             yield from self._ways(answer, "would give")
         else:
-            name, number = self._nearest_first()[0]
-            yield (
-                f"No convention gives {self.reported}; "
-                f"the nearest is {name}, {number_text(number)}."
-            )
+            nearest = ""
+            if self.nearest is None:
+                name, number = self._nearest_first()[0]
+                nearest = f"; the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}{nearest}."
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
@@ -317,7 +319,9 @@ def _choice_text(name: str, value: Any) -> str:
 
 
 def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits at least."""
+    """Return an expected number of settings, with two digits unless it is tiny."""
+    if count < 0.001:
+        return "fewer than 0.001"
     if count >= 10:
         return f"{count:,.0f}"
     return f"{count:.2g}"
@@ -531,13 +535,17 @@ class Scorer:
         """Return the nDCG under some options."""
         key = repr(_chosen(options))
         if key not in self._scores:
-            rankings = self.read(options)
-            if options.missing == "raise":
-                refuse_missing(rankings)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"][0]
-            self._scores[key] = mean("nDCG", values, self.weight)
+            self._scores[key] = mean("nDCG", self.values_by_query(options), self.weight)
         return self._scores[key]
+
+    def values_by_query(self, options: Options) -> NDArray[np.float64]:
+        """Return the nDCG of every query under some options."""
+        rankings = self.read(options)
+        if options.missing == "raise":
+            refuse_missing(rankings)
+        with user_terms(rankings):
+            values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
+        return values
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
         """Return the settings that a search tries, and the errors of options without a score."""
@@ -625,7 +633,16 @@ def _with_answer(
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:
-        return _with_causes(explanation, scorer, reported, searched)
+        found, cause = _with_causes(explanation, scorer, reported, searched)
+        as_given = reported.as_given()
+        (_, nearest), *_ = found._nearest_first()
+        is_percent = found.percent and not as_given.percent
+        # A tenth of the nearest score is as far from it, by ratio, as ten times of it.
+        if (found.answer and found.answer.fits) or not is_percent or 10 * score > nearest:
+            return found, cause
+        note = f"Read as a percentage, {100 * score:g}% is {score:g}, which nothing gives either."
+        explanation = replace(explanation, notes=(*explanation.notes, note))
+        return _with_answer(explanation, scorer, as_given, start)
     answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
@@ -680,12 +697,16 @@ def _with_causes(
     if nearest is not None and not causes:
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(nearest))
+        common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
+        unordered = _unordered_ties(scorer, evidence, nearest)
+        if unordered:
+            answer = answer._replace(decide=unordered)
         explanation = replace(
             explanation,
             nearest=nearest,
             disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
+            answer=answer,
         )
     if answer.kind == "unknown":
         return explanation, None
@@ -694,6 +715,28 @@ def _with_causes(
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=scorer.signature(options)), None
+
+
+def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) -> str:
+    """Return in words that every value is possible with some order of ties; empty if one is not."""
+    known = {**scorer.known, "k": nearest.options["k"]}
+    conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
+    for combination in (nearest, *conventions):
+        try:
+            worst, best = (
+                scorer.values_by_query(Options.parse(**{**combination.options, "ties": ties}))
+                for ties in ("worst", "best")
+            )
+        except ValueError:  # it has no score
+            continue
+        lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
+        is_possible = (lowest <= evidence.scores) & (evidence.scores <= highest)
+        if (is_possible | (np.isnan(best) & np.isnan(evidence.scores))).all():
+            return (
+                f"Each value lies between those of {marked(combination)} with the worst and with "
+                "the best order of ties: does your code sort ties in no fixed order?"
+            )
+    return ""
 
 
 def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:

@@ -47,10 +47,11 @@ class Form(NamedTuple):
     """A way of calling a function of nDCG."""
 
     arguments: tuple[Argument, ...]
-    of: Callable[[Query], Arguments]  # returns a ranking as these, in new objects
+    # returns a ranking as these, in new objects; two copies of it, or several rankings, for a batch
+    of: Callable[..., Arguments]
     shows: Shows
     has_ids: bool = False  # whether documents have ids, which must not matter
-    is_batch: bool = False  # whether several rankings are passed: two copies of one
+    is_batch: bool = False  # whether several rankings are passed
     module: str = ""  # the module that makes the arguments
     must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
@@ -72,30 +73,38 @@ _GROUPS = "query qid group user session"
 
 
 def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
-    """Return a form for two copies of a ranking, the last arguments joined in the same way.
+    """Return a form for several rankings, the last arguments joined in the same way.
 
     `text` describes a batch, with {} in place of one of its members.
     """
 
-    def twice(query: Query) -> Arguments:
-        pairs = zip(form.of(query), form.of(query), strict=True)
-        return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
+    def of(*queries: Query) -> Arguments:
+        columns = zip(*map(form.of, _at_least_two(queries)), strict=True)
+        return tuple(join(list(column)) for join, column in zip(cycle(joins), columns))
 
     arguments = [
         argument._replace(text=text.replace("{}", argument.text)) for argument in form.arguments
     ]
-    return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
+    return form._replace(arguments=tuple(arguments), of=of, is_batch=True)
 
 
-def _flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
-    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
+    """Return several rankings, or two copies of a single one."""
+    return queries * 2 if len(queries) == 1 else queries
 
-    `parts` returns it from the number of documents of a copy.
+
+def _flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
+    """Return a form for several rankings in one list, with an argument that parts them.
+
+    `parts` returns it from the numbers of their documents.
     """
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),
-        of=lambda query: (*rows.of(query), parts(len(query.run))),
+        of=lambda *queries: (
+            *rows.of(*queries),
+            parts([len(query.run) for query in _at_least_two(queries)]),
+        ),
     )
 
 
@@ -130,8 +139,8 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _by_query(pair: list[Any]) -> dict[str, Any]:
-    return dict(zip(("q1", "q2"), pair, strict=True))
+def _by_query(values: list[Any]) -> dict[str, Any]:
+    return {f"q{number}": value for number, value in enumerate(values, start=1)}
 
 
 _ITEM = Form(
@@ -217,11 +226,10 @@ FORMS = {
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
     "queries": _flat(
-        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
+        Argument("query ids", "queries", _GROUPS),
+        lambda sizes: np.repeat(range(1, len(sizes) + 1), sizes),
     ),
-    "groups": _flat(
-        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
-    ),
+    "groups": _flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
     "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
@@ -240,14 +248,26 @@ class Call(NamedTuple):
     cutoff: int | str | None = 2
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
-    is_binary: bool = False  # whether no relevance is above 1
     keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
+    names: tuple[str, ...] = ()  # the names of the parameters that take the arguments
+
+    @property
+    def hinted(self) -> list[bool]:
+        """Whether the name of each parameter hints at its argument."""
+        arguments = FORMS[self.form].arguments
+        pairs = zip(self.order, self.names, strict=False)
+        return [arguments[position].is_hinted_at(name) for position, name in pairs]
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the names of the parameters hint at another order, and none at this one."""
+        others = [self._replace(order=order) for order in permutations(self.order)]
+        return not any(self.hinted) and any(all(other.hinted) for other in others)
 
     @property
     def shows(self) -> Shows:
         """What it shows of a ranking."""
-        shows = FORMS[self.form].shows
-        return shows._replace(grades=shows.grades and not self.is_binary)
+        return FORMS[self.form].shows
 
     @property
     def text(self) -> str:
@@ -298,13 +318,11 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             # A function without a cutoff may rank whole lists.
             cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
-            pairs = zip(order, names, strict=False)
-            hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
-            if form.must_be_hinted and not is_only_form and not all(hinted):
-                continue
             for compared_cutoff in cutoffs:
-                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
-                hints[call] = sum(hinted)
+                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
+                if form.must_be_hinted and not is_only_form and not all(call.hinted):
+                    continue
+                hints[call] = sum(call.hinted)
     return sorted(hints, key=hints.__getitem__, reverse=True)
 
 
@@ -386,16 +404,16 @@ def _must_be_named(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
+def arguments_text(form: str, *queries: Query) -> str:
+    """Return a ranking, or several for a batch, as the arguments of a function, to paste.
 
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    >>> arguments_text("lists", Query({"d1": 2.0}, {"d1": 1}, 3))
     'scores = [2.0], relevance = [1], k = 3'
     """
     texts = []
-    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(query), strict=True):
+    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(*queries), strict=True):
         texts.append(f"{argument.name} = {argument_text(value)}")
-    return ", ".join([*texts, f"k = {query.k}"])
+    return ", ".join([*texts, f"k = {queries[0].k}"])
 
 
 def argument_text(argument: Any) -> str:

@@ -7,7 +7,8 @@ from operator import itemgetter
 import numpy as np
 
 from ..inputs.rankings import Rankings
-from ..measure.ties import Mask
+from ..measure.ties import Floats, Mask
+from .evidence import tells
 
 SHOWN_PROPERTIES = 2  # other properties often follow from these
 TELLING = 0.05  # the highest probability that so many queries have a property by chance
@@ -50,24 +51,26 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(
-    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
+    properties: Mapping[str, Mask], differing: Mask, values: Floats, noun: str, nearest: str
 ) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition.
 
     The most telling come first. `noun` names the queries; properties and `differing` are masks of
-    them.
+    them. Queries that agree on a value that tells nothing are left out.
     """
+    compared = differing | tells(values)
     differ = int(np.count_nonzero(differing))
-    agree = len(differing) - differ
+    agree = int(np.count_nonzero(compared)) - differ
     telling = []
     for name, having in properties.items():
-        have = int(np.count_nonzero(having))
+        have = int(np.count_nonzero(having & compared))
         differ_with = int(np.count_nonzero(having & differing))
         chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
         if 2 * differ_with > differ and chance <= TELLING:
             sentence = (
                 f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
-                f"of the {agree:,} that agree, {have - differ_with:,} do."
+                f"of the {agree:,} that agree on a value other than 0 and 1, "
+                f"{have - differ_with:,} do."
             )
             telling.append((chance, sentence))
     telling.sort(key=itemgetter(0))

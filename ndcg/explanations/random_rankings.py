@@ -66,6 +66,16 @@ def random_rankings(
     return rankings
 
 
+def with_relevant_rank(relevant_rank: int, size: int, k: int | None) -> Query:
+    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0.
+
+    >>> with_relevant_rank(2, 2, 1)[:2]
+    ({'d1': -1.0, 'd2': -2.0}, {'d1': 0, 'd2': 1})
+    """
+    documents = {f"d{rank}": int(rank == relevant_rank) for rank in range(1, size + 1)}
+    return Query(in_order(documents), documents, k)
+
+
 def is_plain(number: int) -> bool:
     """Return whether the ranking of a number has neither ties nor close scores, in any form."""
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)

@@ -32,8 +32,8 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-# A mean in the log of BEIR, such as INFO - NDCG@10: 0.3146
-LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern}):\s+(?P<value>\S+)$", re.IGNORECASE)
+# A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
+LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -159,6 +159,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    if values and values.keys().isdisjoint(names):
+        first = next(iter(values))
+        raise InputError(f"{shown(first)} is neither an nDCG nor a query of the references", "got")
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
         none = mark("None", before=", ", after=" for a query without one")

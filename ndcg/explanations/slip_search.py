@@ -39,21 +39,32 @@ class SlipSearch:
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.
         """
-        causes = list(self._matching({}))
+        changed = {}
+        if self._omit_missing():
+            changed["missing"] = "skip"
+        causes = list(self._matching(changed))
         is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
         if not causes and is_enough and "discount" not in self.searched.given:
             for discount in DISCOUNTS:
-                causes += self._matching({"discount": discount})
+                causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, discount: Mapping[str, Any]) -> Iterator[PossibleCause]:
+    def _omit_missing(self) -> bool:
+        """Return whether the reported values leave out the queries that the run lacks."""
+        evidence = self.searched.evidence
+        if "missing" in self.searched.given or not (evidence.by_query and self.queries):
+            return False
+        missing = [query.missing for query in self.queries[0].changed(())]
+        return any(missing) and bool(np.isnan(evidence.scores[missing]).all())
+
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
         usual = {}
-        for combination, values in self._values(NO_SLIP, discount):
+        for combination, values in self._values(NO_SLIP, changed):
             usual[repr(combination)] = hash_of(values)
         for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
             causes = []
-            for combination, values in self._values(slip, discount):
+            for combination, values in self._values(slip, changed):
                 hashed = hash_of(values)
                 if hashed == usual.get(repr(combination)):
                     continue  # the slip changes nothing
@@ -67,29 +78,29 @@ class SlipSearch:
                 yield min(causes, key=lambda cause: cause.changes)
 
     def _values(
-        self, slip: Slip, discount: Mapping[str, Any]
+        self, slip: Slip, changed: Mapping[str, Any]
     ) -> Iterator[tuple[Combination, Floats]]:
         """Yield the values of queries with a slip, by convention and value of empty ones."""
         for convention in TRIED_ON:
-            options = {"convention": convention, **self.searched.given, **discount}
+            options = {"convention": convention, **self.searched.given, **changed}
             try:
                 values = self._scores(slip, {"zero_division": math.nan, **options})
             except ValueError:  # these rankings have no score under the convention
                 continue
             empty = np.isnan(values)
             if "zero_division" in self.searched.given or not empty.any():
-                yield Combination(convention, dict(discount), math.nan), values
+                yield Combination(convention, dict(changed), math.nan), values
                 continue
             defaults = CONVENTIONS[convention]
-            if self.searched.given.get("missing", defaults.missing) == "skip":
+            if options.get("missing", defaults.missing) == "skip":
                 # Missing queries have no value, whatever that of empty ones is.
                 empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
             usual: Any = defaults.zero_division
             for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                changed = dict(discount)
+                with_zero = dict(changed)
                 if zero != usual:
-                    changed["zero_division"] = zero
-                yield Combination(convention, changed, math.nan), np.where(empty, zero, values)
+                    with_zero["zero_division"] = zero
+                yield Combination(convention, with_zero, math.nan), np.where(empty, zero, values)
 
     def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
         return np.array([slip.scores(queries, options) for queries in self.queries])

@@ -136,8 +136,7 @@ UNCUT = _with(k=lambda query: None)
 # place for it.
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores "
-    "exceed 1.",
+    "A document that is listed twice counts twice.",
     reports=(3, "deepset-ai/haystack#11959"),
 )
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
@@ -298,7 +297,7 @@ SLIPS = (
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
+        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores can exceed 1.",
         reports=(1, "SeaseLtd/rated-ranking-evaluator#71"),
         ideal=Term(options={"gain": "binary"}),
     ),
@@ -367,7 +366,7 @@ SLIPS = (
     ),
     Slip(
         "ideal in the order of the run",
-        "The ideal is computed in the order of the run, so the score is always 1.",
+        "The ideal is computed in the order of the run, so the score is 1 unless the DCG is 0.",
         reports=(1, "maciejkula/rustlearn#52"),
         ideal=Term(measure="DCG"),
     ),
@@ -434,7 +433,8 @@ SLIPS = (
     ),
     Slip(
         "DCG not cut at k",
-        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores can exceed "
+        "1.",
         reports=(1, "lenskit/lkpy#309"),
         dcg=UNCUT,
     ),

@@ -35,6 +35,7 @@ ROWS: dict[str, Row] = {
     "no value of a query in a list": reported([None, None]),
     "nan for each query in a list": reported([math.nan, math.nan]),
     "no value of a query in a mapping": reported({"a": None, "b": None}),
+    "only another measure in a mapping": reported({"MRR@10": 0.5}),
     "records with numbers as names": reported([{1.0: 0.5, 2.0: 1.0, 3.0: 1.0}]),
     "means at other cutoffs": reported({"ndcg@1": 0.75, "ndcg@10": 0.5921, "map": 0.2}, k=5),
     "several subsets or splits of MTEB": reported(

@@ -487,12 +487,12 @@ IDIOMS: dict[str, tuple[Function, str]] = {
         lambda predicted, actual, k: of_id_lists(actual, predicted, k),
         "0 id_lists: sklearn",
     ),
-    "labels of 0 and 1": (of_labels, "3 lists: ranx"),
+    "labels of 0 and 1": (of_labels, "1 lists: unknown"),
     "exponential gain over linear": (
         lambda ids, qrels, k: ratio(
             [2 ** qrels.get(each, 0) - 1 for each in ids[:k]], best(qrels.values())[:k]
         ),
-        "3 ranked: sklearn",
+        "1 ranked: unknown",
     ),
     "no cutoff": (
         lambda y_true, y_score: ratio(ordered(y_score, y_true), best(y_true)),
@@ -540,8 +540,16 @@ def of_positions(ranks: Callable[[Any], Any]) -> Function:
 
 MUTANTS: dict[str, Function] = {
     "r^3": of_gain(lambda grade: grade**3),
+    "ideal in ascending order": of_ideal(lambda run, qrels, k: sorted(qrels.values())[:k]),
+    "exponential gain over linear": of_mappings(
+        lambda run, qrels, k: [2**grade - 1 for grade in grades(run, qrels)[:k]]
+    ),
     "sqrt(r)": of_gain(math.sqrt),
     "3^r - 1": of_gain(lambda grade: 3**grade - 1),
+    "1 - nDCG": lambda run, qrels, k: 1 - usual(run, qrels, k),
+    "DCG / (IDCG + 0.001)": lambda run, qrels, k: (
+        dcg(grades(run, qrels)[:k]) / (dcg(best(qrels.values())[:k]) + 0.001)
+    ),
     "at most 3": of_gain(lambda grade: min(grade, 3)),
     "relevant from 2 on": of_gain(lambda grade: grade >= 2),
     "exponential from 3 on": of_gain(lambda grade: 2**grade - 1 if grade > 2 else grade),

@@ -28,6 +28,8 @@ from checked_functions import (
     Documents,
     Function,
     best,
+    dcg,
+    grades,
     ratio,
     usual,
 )
@@ -90,15 +92,20 @@ def test_a_function_is_asked_in_the_way_in_which_it_is_called(name: str) -> None
     assert verdict(check(function)) == found
 
 
-def test_labels_that_must_be_0_or_1_are_told() -> None:
-    result = check(IDIOMS["labels of 0 and 1"][0])
-    assert result.conventions
-    assert result.is_binary
-    said = (
-        "It was asked with a relevance of 0 and 1: with grades, it returns values above 1 or "
-        "no score."
-    )
-    assert said in result.notes
+@pytest.mark.parametrize("name", ["ideal in ascending order", "exponential gain over linear"])
+def test_grades_count_even_if_a_relevance_of_0_and_1_shows_nothing_wrong(name: str) -> None:
+    result = check(MUTANTS[name])
+    assert (result.status, result.conventions) == (1, ())
+    assert result.example is not None
+    assert result.example.value != result.example.expected
+
+
+@pytest.mark.parametrize("name", ["1 - nDCG", "DCG / (IDCG + 0.001)"])
+def test_a_function_whose_values_follow_a_convention_takes_the_right_arguments(name: str) -> None:
+    result = check(MUTANTS[name])
+    assert not result.is_doubtful
+    assert result.example is not None
+    assert "other arguments" not in str(result)
 
 
 def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
@@ -108,6 +115,103 @@ def test_a_function_of_a_batch_or_a_whole_run_is_told_to_be_one() -> None:
     assert "It returns the sum over the rankings, not their mean." in str(
         check(IDIOMS["the sum of a batch"][0])
     )
+
+
+def values_of_runs(runs: Any, qrels: Any, k: int) -> list[float]:
+    return [usual(runs[query], judged, k) for query, judged in qrels.items()]
+
+
+def mean_of_runs(runs: Any, qrels: Any, k: int) -> float:
+    return float(np.mean(values_of_runs(runs, qrels, k)))
+
+
+def mean_of_relevant_runs(runs: Any, qrels: Any, k: int) -> float:
+    return mean_of_runs(
+        runs, {q: each for q, each in qrels.items() if any(each.values())} or qrels, k
+    )
+
+
+WRONG_MEANS: dict[str, Callable[[Any, Any, int], float]] = {
+    "over one more": lambda runs, qrels, k: sum(values_of_runs(runs, qrels, k)) / (len(qrels) + 1),
+    "over two": lambda runs, qrels, k: sum(values_of_runs(runs, qrels, k)) / 2,
+    "over those above 0": lambda runs, qrels, k: (
+        sum(values_of_runs(runs, qrels, k))
+        / max(1, np.count_nonzero(values_of_runs(runs, qrels, k)))
+    ),
+    "the highest": lambda runs, qrels, k: max(values_of_runs(runs, qrels, k)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_MEANS)
+def test_two_copies_of_a_ranking_do_not_show_a_mean(name: str) -> None:
+    result = check(WRONG_MEANS[name])
+    assert (result.status, result.conventions, result.signature) == (1, (), "")
+    assert "ranx" in [match.convention for match in result.matches]
+    said = "The function does not return the mean of several rankings: for two copies of each of "
+    assert said in str(result)
+    assert "The function computes" not in str(result)
+    assert result.contradiction is not None
+    computes = [line for line in result.remarks() if "t computes " in line]
+    assert computes
+    assert all(" for two copies of a ranking" in line for line in computes)
+
+
+@pytest.mark.parametrize("function", [mean_of_runs, values_of_runs])
+def test_the_mean_of_different_rankings_is_that_of_a_convention(function: Function) -> None:
+    result = check(function)
+    assert "ranx" in result.conventions
+    assert "|empty:0|" in result.signature
+
+
+def test_rankings_without_relevant_documents_may_be_left_out_of_the_mean() -> None:
+    """Two copies of such a ranking have a score all the same."""
+    result = check(mean_of_relevant_runs)
+    assert result.conventions == ()
+    assert ("ranx", ("no relevant documents skipped",), 1) in result.matches
+    assert "It leaves rankings without relevant documents out of the mean." in result.notes
+
+
+def dcg_over_k(run: Documents, qrels: Documents, k: int) -> float:
+    return dcg(grades(run, qrels)[:k]) / k
+
+
+@pytest.mark.parametrize(
+    ("function", "definition"),
+    [
+        (lambda run, qrels, k: usual(run, qrels, 10), "the nDCG of ranx, haystack at k=10: "),
+        (dcg_over_k, "0.1 times the nDCG of ranx at k=10 with a slip: DCG called nDCG: "),
+    ],
+)
+def test_another_cutoff_may_contradict_a_definition(function: Function, definition: str) -> None:
+    result = check(function)
+    assert (result.status, result.conventions) == (1, ())
+    assert f"It computes {definition}all 60 rankings agree." in str(result)
+    assert "At k=5, the function does not compute what it does at k=10: " in str(result)
+
+
+def test_counts_of_a_convention_that_skips_queries_agree_with_the_verdict() -> None:
+    """A query that a function is asked about is never missing from the run."""
+    result = check(
+        lambda ids, relevant, k: Queries(
+            [Query(in_order(ids), dict.fromkeys(relevant, 1), k)]
+        ).scores({"convention": "lenskit", "missing": "empty"})[0],
+        form="sets",
+    )
+    assert result.agreeing["lenskit"] == result.answered
+    assert result.example is None
+
+
+def test_names_of_parameters_that_contradict_the_order_are_told() -> None:
+    def swapped(y_true: Any, y_score: Any, k: int) -> float:
+        return usual(dict(enumerate(y_true)), dict(enumerate(y_score)), k)
+
+    result = check(swapped)
+    assert "ranx" in result.conventions
+    assert "It was called with (scores, relevance, k)." in result.notes
+    said = "The names of its parameters, y_true, y_score, say another order: one of the two is "
+    assert any(note.startswith(said) for note in result.notes)
+    for name in ("relevance first", "lists", "k first"):
+        assert said not in str(check(KINDS[name][0]))
 
 
 def test_a_function_that_nothing_explains_is_said_to_take_other_arguments() -> None:
@@ -283,10 +387,11 @@ def test_a_function_that_raises_on_most_rankings_is_not_said_to_compute_a_conven
     assert "ranx" in [match.convention for match in result.matches]
     first, second, *others = result.remarks()
     assert first == (
-        f"The function returned a score for only {result.answered:,} of {result.cases:,} rankings."
+        f"Only {result.answered:,} of {result.cases:,} rankings can be compared: the function "
+        "returned no score for the others."
     )
     assert re.fullmatch(
-        r"They agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
+        r"Its scores agree with the nDCG of .*ranx.*, but do not show what it computes\.", second
     )
     assert "computes the nDCG" not in str(result)
     raised = (
@@ -744,7 +849,7 @@ def test_rankings_without_an_answer_are_not_held_against_a_function() -> None:
     assert "ranx" in result.conventions
     assert 45 < result.answered < result.cases
     assert (
-        f"all {result.answered} rankings agree for which it returned a score, of {result.cases}"
+        f"all {result.answered} rankings agree, of {result.cases} that it was asked about"
         in str(result)
     )
 
@@ -802,7 +907,7 @@ def test_an_array_of_one_value_is_a_number(of: Callable[[float], Any]) -> None:
 def test_a_function_may_round(decimals: int, of: Callable[[float], Any]) -> None:
     result = check(lambda run, qrels, k: of(round(usual(run, qrels, k), decimals)), form="mappings")
     assert result.conventions == ("ranx", "haystack")
-    assert any(note.startswith(f"It rounds to {decimals} decimal") for note in result.notes) == (
+    assert any(note.startswith(f"Its scores have {decimals} decimal") for note in result.notes) == (
         decimals < 4
     )
 

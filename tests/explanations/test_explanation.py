@@ -320,6 +320,63 @@ def test_values_of_few_queries_may_be_a_chance(ndcg: evaluate.Metric) -> None:
     )
 
 
+RNG = np.random.default_rng(9)
+OF_TEN = [f"q{number}" for number in range(10)]
+OF_TEN_QRELS = {q: {f"d{d}": int(RNG.integers(0, 3)) for d in range(12)} for q in OF_TEN}
+OF_TEN_RUN = {q: {f"d{d}": round(float(RNG.random()), 1) for d in range(4, 18)} for q in OF_TEN}
+
+
+def test_values_with_ties_in_no_fixed_order_are_told_to_be_so() -> None:
+    inputs = {"predictions": OF_TEN_RUN, "references": OF_TEN_QRELS, "k": 10}
+    shuffled = {
+        query: {document: score + RNG.uniform(0, 0.05) for document, score in run.items()}
+        for query, run in OF_TEN_RUN.items()
+    }
+    inputs_of_values = {**inputs, "predictions": shuffled}
+    values = compute(**inputs_of_values, use_aggregator=False)["nDCG@10"]
+    found = explain(**inputs, got=values)
+    said = "with the worst and with the best order of ties: does your code sort ties in no fixed "
+    assert said in str(found)
+    values[0] += 0.5
+    assert said not in str(explain(**inputs, got=values))
+
+
+def test_slips_are_found_on_values_without_the_queries_that_the_run_lacks() -> None:
+    """Queries that have 0 or no value in any case are not counted as alike."""
+    run = {query: OF_TEN_RUN[query] for query in OF_TEN[3:]}
+    inputs = {"predictions": run, "references": OF_TEN_QRELS, "k": 10}
+    reverse = {q: {d: -score for d, score in documents.items()} for q, documents in run.items()}
+    inputs_of_values = {**inputs, "predictions": reverse, "missing": "skip"}
+    values = compute(**inputs_of_values, use_aggregator=False)["nDCG@10"]
+    got = dict(list(zip(OF_TEN, values, strict=True))[3:])
+    found = explain(**inputs, got=got)
+    assert found.answer is not None
+    assert found.answer.kind == "cause"
+    assert ("ascending order", "sklearn, but missing=skip") in found.slips
+    got = dict.fromkeys(got, 0.123)
+    assert "unjudged documents" not in str(explain(**inputs, got=got))
+
+
+def test_a_score_above_1_that_nothing_gives_is_compared_as_it_is() -> None:
+    inputs = {"predictions": OF_TEN_RUN, "references": OF_TEN_QRELS, "k": 10}
+    found = explain(**inputs, got="1.0592")
+    assert (found.got, found.percent) == (1.0592, False)
+    assert "No convention gives 1.0592; the nearest is " in str(found)
+    said = "Read as a percentage, 1.0592% is 0.010592, which nothing gives either."
+    assert said in found.notes
+    assert explain(**inputs, got="59.21").percent
+    assert explain(**inputs, got="1.0592%").percent
+
+
+def test_values_of_queries_above_1_count_as_evidence() -> None:
+    rng = np.random.default_rng(8)
+    inputs = {"predictions": rng.random((30, 12)), "references": rng.integers(0, 4, (30, 12))}
+    dcg = compute(**inputs, k=10, measures="DCG", use_aggregator=False)["DCG@10"]
+    found = explain(**inputs, k=10, got=dcg)
+    assert found.answer is not None
+    assert (found.answer.kind, found.slips[0][0]) == ("cause", "DCG called nDCG")
+
+
 # The search
 
 

@@ -378,6 +378,11 @@ def test_what_ranx_ir_measures_and_pytrec_eval_return_is_read(ndcg: evaluate.Met
         assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
 
 
+def test_a_mean_may_follow_its_name_and_an_equals_sign() -> None:
+    for text in ("nDCG@10 = 0.5708", "ndcg@10=0.5708", "NDCG@10: 0.5708"):
+        assert dict(Reported.read(text, None).given) == {(10,): "0.5708"}
+
+
 @pytest.mark.peers
 def test_what_beir_returns_saves_and_logs_is_read(
     ndcg: evaluate.Metric, tmp_path: Path, caplog: pytest.LogCaptureFixture
