@@ -14638,9 +14638,13 @@ class Evidence(NamedTuple):
         low, high = self.ranges()
         shares = np.minimum(1, 2 * self.tolerance / (high - low))
         if self.by_query:
-            # Many settings give a query 0, 1 or no value, which tells nothing.
-            shares = shares[(self.scores > 0) & (self.scores < 1)]
+            shares = shares[tells(self.scores)]
         return float(np.prod(shares))
+
+
+def tells(values: Floats) -> Mask:
+    """Return which values tell something: many definitions give a query 0, 1 or no value alike."""
+    return np.isfinite(values) & ~np.isin(values.round(6), (0, 1))
 
 
 def means_of(values: Floats, weight: Floats | None) -> Floats:
@@ -14728,24 +14732,26 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(
-    properties: Mapping[str, Mask], differing: Mask, noun: str, nearest: str
+    properties: Mapping[str, Mask], differing: Mask, values: Floats, noun: str, nearest: str
 ) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition.
 
     The most telling come first. `noun` names the queries; properties and `differing` are masks of
-    them.
+    them. Queries that agree on a value that tells nothing are left out.
     """
+    compared = differing | tells(values)
     differ = int(np.count_nonzero(differing))
-    agree = len(differing) - differ
+    agree = int(np.count_nonzero(compared)) - differ
     telling = []
     for name, having in properties.items():
-        have = int(np.count_nonzero(having))
+        have = int(np.count_nonzero(having & compared))
         differ_with = int(np.count_nonzero(having & differing))
         chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
         if 2 * differ_with > differ and chance <= TELLING:
             sentence = (
                 f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
-                f"of the {agree:,} that agree, {have - differ_with:,} do."
+                f"of the {agree:,} that agree on a value other than 0 and 1, "
+                f"{have - differ_with:,} do."
             )
             telling.append((chance, sentence))
     telling.sort(key=itemgetter(0))
@@ -15569,8 +15575,7 @@ UNCUT = _with(k=lambda query: None)
 # place for it.
 DUPLICATES_COUNTED = Slip(
     "a document counted twice",
-    "A document that is listed twice counts twice in the DCG and once in the ideal, so that scores "
-    "exceed 1.",
+    "A document that is listed twice counts twice.",
     reports=(3, "deepset-ai/haystack#11959"),
 )
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
@@ -15731,7 +15736,7 @@ SLIPS = (
     ),
     Slip(
         "ideal with binary gain, DCG with graded gain",
-        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores exceed 1.",
+        "The ideal has gains of 0 and 1, the DCG has graded gains, so that scores can exceed 1.",
         reports=(1, "SeaseLtd/rated-ranking-evaluator#71"),
         ideal=Term(options={"gain": "binary"}),
     ),
@@ -15800,7 +15805,7 @@ SLIPS = (
     ),
     Slip(
         "ideal in the order of the run",
-        "The ideal is computed in the order of the run, so the score is always 1.",
+        "The ideal is computed in the order of the run, so the score is 1 unless the DCG is 0.",
         reports=(1, "maciejkula/rustlearn#52"),
         ideal=Term(measure="DCG"),
     ),
@@ -15867,7 +15872,8 @@ SLIPS = (
     ),
     Slip(
         "DCG not cut at k",
-        "The DCG counts the whole list and the ideal the first k ranks, so that scores exceed 1.",
+        "The DCG counts the whole list and the ideal the first k ranks, so that scores can exceed "
+        "1.",
         reports=(1, "lenskit/lkpy#309"),
         dcg=UNCUT,
     ),
@@ -16419,10 +16425,11 @@ class Form(NamedTuple):
     """A way of calling a function of nDCG."""
 
     arguments: tuple[Argument, ...]
-    of: Callable[[Query], Arguments]  # returns a ranking as these, in new objects
+    # returns a ranking as these, in new objects; two copies of it, or several rankings, for a batch
+    of: Callable[..., Arguments]
     shows: Shows
     has_ids: bool = False  # whether documents have ids, which must not matter
-    is_batch: bool = False  # whether several rankings are passed: two copies of one
+    is_batch: bool = False  # whether several rankings are passed
     module: str = ""  # the module that makes the arguments
     must_be_hinted: bool = False  # only tried if all parameters hint at their arguments
 
@@ -16444,30 +16451,38 @@ _GROUPS = "query qid group user session"
 
 
 def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
-    """Return a form for two copies of a ranking, the last arguments joined in the same way.
+    """Return a form for several rankings, the last arguments joined in the same way.
 
     `text` describes a batch, with {} in place of one of its members.
     """
 
-    def twice(query: Query) -> Arguments:
-        pairs = zip(form.of(query), form.of(query), strict=True)
-        return tuple(join(list(pair)) for join, pair in zip(cycle(joins), pairs, strict=False))
+    def of(*queries: Query) -> Arguments:
+        columns = zip(*map(form.of, _at_least_two(queries)), strict=True)
+        return tuple(join(list(column)) for join, column in zip(cycle(joins), columns))
 
     arguments = [
         argument._replace(text=text.replace("{}", argument.text)) for argument in form.arguments
     ]
-    return form._replace(arguments=tuple(arguments), of=twice, is_batch=True)
+    return form._replace(arguments=tuple(arguments), of=of, is_batch=True)
 
 
-def _explanations_forms_flat(argument: Argument, parts: Callable[[int], Any]) -> Form:
-    """Return a form for two copies of a ranking in one list, with an argument that parts them.
+def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
+    """Return several rankings, or two copies of a single one."""
+    return queries * 2 if len(queries) == 1 else queries
 
-    `parts` returns it from the number of documents of a copy.
+
+def _explanations_forms_flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
+    """Return a form for several rankings in one list, with an argument that parts them.
+
+    `parts` returns it from the numbers of their documents.
     """
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),
-        of=lambda query: (*rows.of(query), parts(len(query.run))),
+        of=lambda *queries: (
+            *rows.of(*queries),
+            parts([len(query.run) for query in _at_least_two(queries)]),
+        ),
     )
 
 
@@ -16502,8 +16517,8 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _explanations_forms_by_query(pair: list[Any]) -> dict[str, Any]:
-    return dict(zip(("q1", "q2"), pair, strict=True))
+def _explanations_forms_by_query(values: list[Any]) -> dict[str, Any]:
+    return {f"q{number}": value for number, value in enumerate(values, start=1)}
 
 
 _ITEM = Form(
@@ -16589,11 +16604,10 @@ FORMS = {
     "rows": _batch(_LISTS, "[{}, …]", np.array),
     "tensor_rows": _batch(_LISTS, "[{}, …]", _tensor)._replace(module="torch"),
     "queries": _explanations_forms_flat(
-        Argument("query ids", "queries", _GROUPS), lambda size: np.repeat([1, 2], size)
+        Argument("query ids", "queries", _GROUPS),
+        lambda sizes: np.repeat(range(1, len(sizes) + 1), sizes),
     ),
-    "groups": _explanations_forms_flat(
-        Argument("sizes of queries", "sizes", f"{_GROUPS} size"), lambda size: np.repeat(size, 2)
-    ),
+    "groups": _explanations_forms_flat(Argument("sizes of queries", "sizes", f"{_GROUPS} size"), np.array),
     "relevance": _RELEVANCES,
     "pairs": Form(
         (Argument("[(score, relevance), …]", "pairs", "pair row result"),),
@@ -16612,14 +16626,26 @@ class Call(NamedTuple):
     cutoff: int | str | None = 2
     order: tuple[int, ...] = (0, 1)  # of the arguments
     k: int | None = None  # the cutoff that its answers are compared with
-    is_binary: bool = False  # whether no relevance is above 1
     keywords: tuple[str, ...] = ()  # the names of the last arguments, if they must be named
+    names: tuple[str, ...] = ()  # the names of the parameters that take the arguments
+
+    @property
+    def hinted(self) -> list[bool]:
+        """Whether the name of each parameter hints at its argument."""
+        arguments = FORMS[self.form].arguments
+        pairs = zip(self.order, self.names, strict=False)
+        return [arguments[position].is_hinted_at(name) for position, name in pairs]
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the names of the parameters hint at another order, and none at this one."""
+        others = [self._replace(order=order) for order in permutations(self.order)]
+        return not any(self.hinted) and any(all(other.hinted) for other in others)
 
     @property
     def shows(self) -> Shows:
         """What it shows of a ranking."""
-        shows = FORMS[self.form].shows
-        return shows._replace(grades=shows.grades and not self.is_binary)
+        return FORMS[self.form].shows
 
     @property
     def text(self) -> str:
@@ -16670,13 +16696,11 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
             # A function without a cutoff may rank whole lists.
             cutoffs = [None, k]
         for order in permutations(range(len(form.arguments))):
-            pairs = zip(order, names, strict=False)
-            hinted = [form.arguments[position].is_hinted_at(name) for position, name in pairs]
-            if form.must_be_hinted and not is_only_form and not all(hinted):
-                continue
             for compared_cutoff in cutoffs:
-                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords=keywords)
-                hints[call] = sum(hinted)
+                call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
+                if form.must_be_hinted and not is_only_form and not all(call.hinted):
+                    continue
+                hints[call] = sum(call.hinted)
     return sorted(hints, key=hints.__getitem__, reverse=True)
 
 
@@ -16758,16 +16782,16 @@ def _must_be_named(parameter: inspect.Parameter) -> bool:
     return parameter.default is parameter.empty
 
 
-def arguments_text(query: Query, form: str) -> str:
-    """Return a ranking as the arguments of a function, to paste.
+def arguments_text(form: str, *queries: Query) -> str:
+    """Return a ranking, or several for a batch, as the arguments of a function, to paste.
 
-    >>> arguments_text(Query({"d1": 2.0}, {"d1": 1}, 3), "lists")
+    >>> arguments_text("lists", Query({"d1": 2.0}, {"d1": 1}, 3))
     'scores = [2.0], relevance = [1], k = 3'
     """
     texts = []
-    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(query), strict=True):
+    for argument, value in zip(FORMS[form].arguments, FORMS[form].of(*queries), strict=True):
         texts.append(f"{argument.name} = {argument_text(value)}")
-    return ", ".join([*texts, f"k = {query.k}"])
+    return ", ".join([*texts, f"k = {queries[0].k}"])
 
 
 def argument_text(argument: Any) -> str:
@@ -16835,6 +16859,16 @@ def random_rankings(
         rng = np.random.default_rng((seed, number, attempt))
         rankings.append(_random_ranking(rng, k, shows, number))
     return rankings
+
+
+def with_relevant_rank(relevant_rank: int, size: int, k: int | None) -> Query:
+    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0.
+
+    >>> with_relevant_rank(2, 2, 1)[:2]
+    ({'d1': -1.0, 'd2': -2.0}, {'d1': 0, 'd2': 1})
+    """
+    documents = {f"d{rank}": int(rank == relevant_rank) for rank in range(1, size + 1)}
+    return Query(in_order(documents), documents, k)
 
 
 def is_plain(number: int) -> bool:
@@ -17010,6 +17044,9 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
+NOT_COUNTED = Answer(math.nan, NO_VALUE[0])
+
+
 class Habit(NamedTuple):
     """A side effect of a function."""
 
@@ -17024,6 +17061,8 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
+        leaves_out_empty: whether rankings without relevant documents count in no mean of a batch;
+            if so, they have no score here.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -17031,10 +17070,13 @@ class Asker:
         self.call = call
         self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
+        self.leaves_out_empty = False
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        text = arguments_text(query, self.call.form)
+        if self.leaves_out_empty and not query.relevant:
+            return NOT_COUNTED
+        text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
         second = self._ask(self.form.of(query), query.k, habits)
@@ -17064,7 +17106,26 @@ class Asker:
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
+        if self.leaves_out_empty and not query.relevant:
+            return NOT_COUNTED
         return self._ask(self.form.of(query), query.k, {})
+
+    def together(self, queries: Sequence[Query]) -> float:
+        """Return the score for different rankings at once; nan if it is not a single one."""
+        return self._ask(self.form.of(*queries), queries[0].k, {}).value
+
+    def find_left_out(self) -> None:
+        """Find out whether rankings without relevant documents count in the mean of a batch.
+
+        Two copies of such a ranking may have a score all the same.
+        """
+        if not self.form.is_batch or not self.form.shows.several:
+            return
+        relevant, empty = (with_relevant_rank(rank, 2, self.call.k) for rank in (1, 0))
+        with_itself = self.together([relevant, relevant])
+        with_empty = self.together([relevant, empty])
+        if abs(with_empty - with_itself) <= FLOAT32:
+            self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""
@@ -17228,6 +17289,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
+    asker.find_left_out()
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
@@ -17340,10 +17402,7 @@ class Candidate(NamedTuple):
 
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which some definition explains all answers, then the best explained ones.
-
-    If grades of relevance give values above 1 or none, the last ones have no relevance above 1.
-    """
+    """Yield the calls of which a definition explains all answers, then the best explained ones."""
     candidates = []
     for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED, seed)
@@ -17367,14 +17426,7 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
     for candidate in others:
         if candidate.answered and candidate.call.form == others[0].call.form:
             likely.append(candidate)
-    likely = likely[:2] or others[:1]
-    yield from likely
-    for call, first, *_ in likely:
-        values = first.values[0]
-        if not call.shows.grades:
-            continue
-        if (values > 1 + FLOAT32).any() or first.plain.mean() < 0.5:
-            yield _asked_first(function, call._replace(is_binary=True), len(values), seed)
+    yield from likely[:2] or others[:1]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
@@ -17446,10 +17498,79 @@ def _explanations_asking_explained(first: Answers) -> Explained:
     return Explained(*max(explained))
 
 
+# ndcg/explanations/contradictions.py: Further questions to a function, whose answers may contradict the definition that was found.
+
+class Contradiction(NamedTuple):
+    """What shows that a function does not compute the definition that its answers agree with."""
+
+    agreeing: str  # when they agree, such as "at k=10"
+    differing: str  # when they do not, in a sentence
+    arguments: str  # the rankings on which they do not, to paste
+
+
+def of_different_rankings(asker: Asker, tolerance: float, *, is_sum: bool) -> Contradiction | None:
+    """Compare the answer for different rankings with the mean of those for two copies of each.
+
+    Nothing contradicts if the function returns the value of each ranking.
+    """
+    call = asker.call
+    k = call.k
+    if k is not None and call.cutoff is not None:
+        k = min(k, 2)  # so that the rankings are short
+    # The relevant document is the first, the second, or below the cutoff; or there is none.
+    ranks = [1, 2, (k or 2) + 1]
+    if call.shows.several and not asker.leaves_out_empty:
+        ranks.append(0)
+    queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
+    values = [asker.once(query).value for query in queries]
+    counted = [value for value in values if not math.isnan(value)]
+    expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
+    answer = asker.together(queries)
+    # Each of the answers may be rounded.
+    if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+        return None
+    return Contradiction(
+        "for two copies of a ranking",
+        "The function does not return the mean of several rankings: for two copies of each of "
+        f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+        f"{answer:.4f}.",
+        arguments_text(call.form, *queries),
+    )
+
+
+def at_another_cutoff(
+    asker: Asker, match: Match, first: Answers, tolerance: float
+) -> Contradiction | None:
+    """Compare the answers for the first rankings at another cutoff with a definition."""
+    call = asker.call
+    if call.k is None or call.cutoff is None:
+        return None
+    k = 2 if call.k == 1 else call.k // 2
+    queries = Queries(query._replace(k=k) for query in first.queries.changed(()))
+    values = np.array([asker.once(query).value for query in queries.changed(())])
+    slips = tuple(map(slip_named, match.slips))
+    definition = Definition(usual_options(match.convention), slips, match.factor)
+    expected = definition.scores(queries)
+    # It may refuse this cutoff. Ties may have any order.
+    known = np.isfinite(values - expected) & ~definition.tied(queries)
+    differing = np.flatnonzero(known & (np.abs(values - expected) > tolerance)).tolist()
+    if not differing:
+        return None
+    row = min(differing, key=lambda row: len(queries.changed(())[row].run))
+    return Contradiction(
+        f"at k={call.k}",
+        f"At k={k}, the function does not compute what it does at k={call.k}: for this ranking it "
+        f"returns {values[row]:.4f} instead of {expected[row]:.4f}.",
+        arguments_text(call.form, queries.changed(())[row]),
+    )
+
+
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-# The share of the answers that some convention agrees with, if the arguments are right.
-DOUBTFUL = 0.2
+# If the arguments are right, some convention agrees with this share of the answers, or its values
+# have this correlation with them.
+LEAST_AGREEING = 0.2
+LEAST_CORRELATION = 0.9
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
@@ -17503,8 +17624,10 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        is_binary: whether it was asked with a relevance of 0 and 1 only, since grades give values
-            above 1 or none.
+        contradiction: what shows that it does not compute the matches: its score of different
+            rankings, or at another cutoff.
+        is_doubtful: whether the function is probably called in another way: nothing explains its
+            answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -17521,16 +17644,18 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    is_binary: bool = False
+    contradiction: Contradiction | None = None
+    is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if it refused most rankings: a few scores that agree do not show what it computes.
+        Empty if other scores contradict them, and if it refused most rankings: a few scores that
+        agree do not show what it computes.
         """
-        if self.refused:
+        if self.refused or self.contradiction is not None:
             return ()
         return self._agreed
 
@@ -17556,8 +17681,7 @@ class Check(Readable):
     def status(self) -> int:
         """0 if the function computes a convention, or the one that was wanted; 1 if not.
 
-        2 if it gave no score; 3 if it gave none for most rankings, or computes a convention only
-        for a relevance of 0 and 1.
+        2 if it gave no score; 3 if it gave none for most rankings.
         """
         if not self.answered:
             return 2
@@ -17570,15 +17694,7 @@ class Check(Readable):
                 return 1
             if self.unordered and self.wanted not in WITHOUT_ORDER:
                 return 1
-        if self.is_binary:
-            return 3
         return 0
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the function is probably called in another way: nothing explains its answers."""
-        most = max(self.agreeing.values(), default=0)
-        return not self.matches and most < DOUBTFUL * self.answered
 
     def _tables(self) -> list[Table]:
         tables: list[Table] = []
@@ -17610,22 +17726,29 @@ class Check(Readable):
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
         if self.answered < self.cases:
-            agree += f" for which it returned a score, of {self.cases:,}"
+            agree += f", of {self.cases:,} that it was asked about"
         agreed = ", ".join(self._agreed)
         if self.conventions:
             yield f"The function computes the nDCG of {agreed}: {agree}."
         if self.refused:
             yield (
-                "The function returned a score for only "
-                f"{self.answered:,} of {self.cases:,} rankings."
+                f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
+                "returned no score for the others."
             )
             if agreed:
-                yield f"They agree with the nDCG of {agreed}, but do not show what it computes."
+                yield (
+                    f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
+                )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches and not self.is_doubtful:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
+        if self.contradiction is not None:
+            yield self.contradiction.differing
+            yield self.contradiction.arguments
+            if agreed:
+                yield f"It computes the nDCG of {agreed} {self.contradiction.agreeing}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -17651,6 +17774,8 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
+            if self.contradiction is not None:
+                definition += f" {self.contradiction.agreeing}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
@@ -17661,7 +17786,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if round(factor, 3) == 2 and FORMS[self.form].is_batch:
+            if _is_sum(factor) and FORMS[self.form].is_batch and self.contradiction is None:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -17673,17 +17798,17 @@ class Check(Readable):
             return
         count = len(example.rows)
         documents = "1 document" if count == 1 else f"{count} documents"
-        returned = "no score"
+        returned = "gives it no score"
         if not math.isnan(example.value):
-            returned = number_text(example.value)
+            returned = f"returns {number_text(example.value)}"
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
         yield (
             f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
             f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
-            f"{number_text(example.expected)}; the function returns {returned}."
+            f"{number_text(example.expected)}; the function {returned}."
         )
-        yield arguments_text(example.query, self.form)
+        yield arguments_text(self.form, example.query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
@@ -17695,12 +17820,12 @@ class Check(Readable):
 
 
 def _table_of_documents(example: Example) -> Table:
-    table = [["rank", "document", "score", "relevance", "gain", "discount", "product"]]
-    for rank, (document, score, relevance, *numbers) in enumerate(example.rows, start=1):
+    table = [["document", "score", "relevance", "gain", "discount", "product"]]
+    for document, score, relevance, *numbers in example.rows:
         if score is None:
-            place = ["–", document, "–"]
+            place = [document, "–"]
         else:
-            place = [str(rank), document, f"{score:g}"]
+            place = [document, f"{score:g}"]
         judgment = "–" if relevance is None else f"{relevance:g}"
         table.append([*place, judgment, *map(number_text, numbers)])
     return table
@@ -17779,8 +17904,6 @@ def check(
         )
     results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
-        if call.is_binary and any(result.matches for result in results):
-            break
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
         if _fewest_slips(results[-1]) < 2:
             break
@@ -17795,6 +17918,16 @@ def check(
     return replace(best, called=tuple(called))
 
 
+def _is_sum(factor: float) -> bool:
+    """Return whether the answer for two copies of a ranking is the sum of their values."""
+    return round(factor, 3) == 2
+
+
+def _options(convention: str) -> dict[str, Any]:
+    # No query that the function is asked about is missing from its run.
+    return {"convention": convention, "missing": "empty"}
+
+
 def _fewest_slips(result: Check) -> float:
     return min((len(match.slips) for match in result.matches), default=math.inf)
 
@@ -17803,14 +17936,24 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     asker = asked.asker
     call = asker.call
     notes = list(_notes(asked))
-    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted, is_binary=call.is_binary)
+    result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explanations_check_explained(asked, asked.answers, first)
     queries = answers.queries
+    contradiction = None
+    if matches and FORMS[call.form].is_batch:
+        is_sum = _is_sum(matches[0].factor)
+        contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
+    if matches and contradiction is None:
+        contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
     agreeing = {}
+    correlation = 0.0
     for name in CONVENTIONS:
-        agreeing[name] = int(answers.agree(queries.scores({"convention": name})).sum())
+        expected = queries.scores(_options(name))
+        agreeing[name] = int(answers.agree(expected).sum())
+        correlation = max(correlation, _correlation(answers.values[0], expected))
+    agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
     result = replace(
         result,
         answered=len(answers.plain),
@@ -17818,16 +17961,18 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         matches=tuple(matches),
         unordered=unordered,
         agreeing=agreeing,
+        contradiction=contradiction,
+        is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
-    expected = queries.scores({"convention": nearest})
+    expected = queries.scores(_options(nearest))
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
         decimals = decimals_of(answers.values)
         rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
         notes.insert(
             0,
-            f"It rounds to {rounds}, which hides differences below {answers.tolerance:g}; "
+            f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
             "ask for more cases.",
         )
     if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
@@ -17838,7 +17983,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         if not matches:
             rankings = queries.rankings(range(result.answered), (), Options.parse())
             properties = properties_of(rankings, result.k)
-            notes[:0] = in_common(properties, differing, "rankings", nearest)
+            values = answers.values[0]
+            notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
     if call.form == "ids" and OF_A_SET not in asker.habits:
@@ -17878,18 +18024,18 @@ def _notes(asked: Asked) -> Iterator[str]:
             "It takes only the relevance of a ranking: unless this has all judged documents, "
             "relevant documents that were not retrieved are not in its ideal."
         )
-    if call.is_binary:
-        yield (
-            "It was asked with a relevance of 0 and 1: "
-            "with grades, it returns values above 1 or no score."
-        )
     if form.is_batch:
         yield (
             "It takes several rankings at once. "
             f"It was called with ({call.text}) of two copies of each."
         )
-    elif call.order != tuple(range(len(call.order))):
+    elif call.order != tuple(range(len(call.order))) or call.is_contradicted:
         yield f"It was called with ({call.text})."
+    if call.is_contradicted:
+        names = ", ".join(call.names)
+        yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
+    if asked.asker.leaves_out_empty:
+        yield "It leaves rankings without relevant documents out of the mean."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:
@@ -17906,7 +18052,7 @@ def _signature(result: Check, answers: Answers) -> str:
         rows = np.ones_like(rows)
 
     def changes_nothing(name: str, value: Any) -> bool:
-        scores = answers.queries.scores({"convention": convention, name: value})
+        scores = answers.queries.scores({**_options(convention), name: value})
         return bool(answers.agree(scores)[rows].all())
 
     shown_names = {"v", "log"}
@@ -17928,11 +18074,23 @@ def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
 
 
+def _correlation(values: Floats, expected: Floats) -> float:
+    """Return how closely values follow expected ones, from 0 to 1, also in the opposite direction.
+
+    >>> round(_correlation(np.array([0.9, 0.4, 0.1]), np.array([0.1, 0.6, 0.9])), 6)
+    1.0
+    """
+    known = np.isfinite(values) & np.isfinite(expected)
+    if min(len(np.unique(values[known])), len(np.unique(expected[known]))) < 2:
+        return 0.0
+    return float(abs(np.corrcoef(values[known], expected[known])[0, 1]))
+
+
 def _smallest_example(
     asker: Asker, queries: Iterable[Query], convention: str, tolerance: float
 ) -> Example:
     """Return a ranking on which a function differs, from which nothing can be taken away."""
-    options = {"convention": convention}
+    options = _options(convention)
 
     def differs(query: Query) -> bool:
         answer = asker.once(query)
@@ -18572,8 +18730,8 @@ WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 # In place of a query in the line of the mean: of trec_eval, of gdeval
 ALL_QUERIES = ("all", "amean")
-# A mean in the log of BEIR, such as INFO - NDCG@10: 0.3146
-LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern}):\s+(?P<value>\S+)$", re.IGNORECASE)
+# A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
+LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -18699,6 +18857,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
+    if values and values.keys().isdisjoint(names):
+        first = next(iter(values))
+        raise InputError(f"{shown(first)} is neither an nDCG nor a query of the references", "got")
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
         none = mark("None", before=", ", after=" for a query without one")
@@ -19195,21 +19356,32 @@ class SlipSearch:
         If none does so with the discounts of conventions, the others that have a name are tried on
         values of queries or several scores; a single score would match many of these by chance.
         """
-        causes = list(self._matching({}))
+        changed = {}
+        if self._omit_missing():
+            changed["missing"] = "skip"
+        causes = list(self._matching(changed))
         is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
         if not causes and is_enough and "discount" not in self.searched.given:
             for discount in DISCOUNTS:
-                causes += self._matching({"discount": discount})
+                causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, discount: Mapping[str, Any]) -> Iterator[PossibleCause]:
+    def _omit_missing(self) -> bool:
+        """Return whether the reported values leave out the queries that the run lacks."""
+        evidence = self.searched.evidence
+        if "missing" in self.searched.given or not (evidence.by_query and self.queries):
+            return False
+        missing = [query.missing for query in self.queries[0].changed(())]
+        return any(missing) and bool(np.isnan(evidence.scores[missing]).all())
+
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
         usual = {}
-        for combination, values in self._values(NO_SLIP, discount):
+        for combination, values in self._values(NO_SLIP, changed):
             usual[repr(combination)] = hash_of(values)
         for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
             causes = []
-            for combination, values in self._values(slip, discount):
+            for combination, values in self._values(slip, changed):
                 hashed = hash_of(values)
                 if hashed == usual.get(repr(combination)):
                     continue  # the slip changes nothing
@@ -19223,29 +19395,29 @@ class SlipSearch:
                 yield min(causes, key=lambda cause: cause.changes)
 
     def _values(
-        self, slip: Slip, discount: Mapping[str, Any]
+        self, slip: Slip, changed: Mapping[str, Any]
     ) -> Iterator[tuple[Combination, Floats]]:
         """Yield the values of queries with a slip, by convention and value of empty ones."""
         for convention in TRIED_ON:
-            options = {"convention": convention, **self.searched.given, **discount}
+            options = {"convention": convention, **self.searched.given, **changed}
             try:
                 values = self._scores(slip, {"zero_division": math.nan, **options})
             except ValueError:  # these rankings have no score under the convention
                 continue
             empty = np.isnan(values)
             if "zero_division" in self.searched.given or not empty.any():
-                yield Combination(convention, dict(discount), math.nan), values
+                yield Combination(convention, dict(changed), math.nan), values
                 continue
             defaults = CONVENTIONS[convention]
-            if self.searched.given.get("missing", defaults.missing) == "skip":
+            if options.get("missing", defaults.missing) == "skip":
                 # Missing queries have no value, whatever that of empty ones is.
                 empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
             usual: Any = defaults.zero_division
             for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                changed = dict(discount)
+                with_zero = dict(changed)
                 if zero != usual:
-                    changed["zero_division"] = zero
-                yield Combination(convention, changed, math.nan), np.where(empty, zero, values)
+                    with_zero["zero_division"] = zero
+                yield Combination(convention, with_zero, math.nan), np.where(empty, zero, values)
 
     def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
         return np.array([slip.scores(queries, options) for queries in self.queries])
@@ -19445,15 +19617,17 @@ class Explanation(Readable):
             yield answer.decide
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            if len(answer.fits) > answer.settings:
+                fit += f", described in {len(answer.fits):,} ways"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
             yield answer.decide
             yield from self._ways(answer, "would give")
         else:
-            name, number = self._nearest_first()[0]
-            yield (
-                f"No convention gives {self.reported}; "
-                f"the nearest is {name}, {number_text(number)}."
-            )
+            nearest = ""
+            if self.nearest is None:
+                name, number = self._nearest_first()[0]
+                nearest = f"; the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}{nearest}."
             yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
@@ -19524,7 +19698,9 @@ def _choice_text(name: str, value: Any) -> str:
 
 
 def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits at least."""
+    """Return an expected number of settings, with two digits unless it is tiny."""
+    if count < 0.001:
+        return "fewer than 0.001"
     if count >= 10:
         return f"{count:,.0f}"
     return f"{count:.2g}"
@@ -19738,13 +19914,17 @@ class Scorer:
         """Return the nDCG under some options."""
         key = repr(_explanations_explanation_chosen(options))
         if key not in self._scores:
-            rankings = self.read(options)
-            if options.missing == "raise":
-                refuse_missing(rankings)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"][0]
-            self._scores[key] = mean("nDCG", values, self.weight)
+            self._scores[key] = mean("nDCG", self.values_by_query(options), self.weight)
         return self._scores[key]
+
+    def values_by_query(self, options: Options) -> NDArray[np.float64]:
+        """Return the nDCG of every query under some options."""
+        rankings = self.read(options)
+        if options.missing == "raise":
+            refuse_missing(rankings)
+        with user_terms(rankings):
+            values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
+        return values
 
     def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
         """Return the settings that a search tries, and the errors of options without a score."""
@@ -19832,7 +20012,16 @@ def _with_answer(
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:
-        return _with_causes(explanation, scorer, reported, searched)
+        found, cause = _with_causes(explanation, scorer, reported, searched)
+        as_given = reported.as_given()
+        (_, nearest), *_ = found._nearest_first()
+        is_percent = found.percent and not as_given.percent
+        # A tenth of the nearest score is as far from it, by ratio, as ten times of it.
+        if (found.answer and found.answer.fits) or not is_percent or 10 * score > nearest:
+            return found, cause
+        note = f"Read as a percentage, {100 * score:g}% is {score:g}, which nothing gives either."
+        explanation = replace(explanation, notes=(*explanation.notes, note))
+        return _with_answer(explanation, scorer, as_given, start)
     answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
@@ -19887,12 +20076,16 @@ def _with_causes(
     if nearest is not None and not causes:
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
-        common = in_common(properties, differing, "queries", marked(nearest))
+        common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
+        unordered = _unordered_ties(scorer, evidence, nearest)
+        if unordered:
+            answer = answer._replace(decide=unordered)
         explanation = replace(
             explanation,
             nearest=nearest,
             disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
+            answer=answer,
         )
     if answer.kind == "unknown":
         return explanation, None
@@ -19901,6 +20094,28 @@ def _with_causes(
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=scorer.signature(options)), None
+
+
+def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) -> str:
+    """Return in words that every value is possible with some order of ties; empty if one is not."""
+    known = {**scorer.known, "k": nearest.options["k"]}
+    conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
+    for combination in (nearest, *conventions):
+        try:
+            worst, best = (
+                scorer.values_by_query(Options.parse(**{**combination.options, "ties": ties}))
+                for ties in ("worst", "best")
+            )
+        except ValueError:  # it has no score
+            continue
+        lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
+        is_possible = (lowest <= evidence.scores) & (evidence.scores <= highest)
+        if (is_possible | (np.isnan(best) & np.isnan(evidence.scores))).all():
+            return (
+                f"Each value lies between those of {marked(combination)} with the worst and with "
+                "the best order of ties: does your code sort ties in no fixed order?"
+            )
+    return ""
 
 
 def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:
@@ -25230,6 +25445,9 @@ class _Side(NamedTuple):
     def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
+        if is_spark(frame) and type(frame).__name__ == "Column":  # which has any attribute
+            problem = "is a Column of Spark; give its name as text, beside data=frame"
+            raise InputError(problem, argument)
         if not is_spark(frame):
             others = "the rankings are" if argument == "exclude" else "the other side is"
             problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
@@ -25347,9 +25565,9 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
         if types[name] in map(form.format, readable_types):
             continue
         hint = "both must be numbers, or both arrays of numbers; cast decimals to double"
-        if types[name].startswith("array<struct<"):
+        if types[name].startswith(("array<struct<", "array<string")):
             tables = "predictions=run, references=qrels"
-            hint = f"for documents with their scores, give two tables, {tables}"
+            hint = f"for ids, or documents with their scores, give two tables, {tables}"
         column = f"column {shown(given[name])} is of type {types[name]}"
         raise ValueError(f"{name}: {column}, prediction of {types['prediction']}; {hint}")
     checks = {"sample_weight": _check_numbers, "query": _check_ids, "document": _check_ids}
@@ -25362,7 +25580,7 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
     wrong = {}
     for name, column in given.items():
-        if column not in frame.columns:
+        if not isinstance(column, str) or column not in frame.columns:
             wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
     if wrong:
         columns = "a column" if len(wrong) == 1 else "columns"
@@ -25569,6 +25787,8 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
+    if nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+        raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids"
         warn(f"no row has both a prediction and a reference; {hint}")
@@ -25699,7 +25919,12 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
 
     sides, nulls = [columns["prediction"], columns["reference"]], []
     if "missing" in table.column_names:
-        nulls = np.unique(is_null(sides[0]) + 2 * is_null(sides[1])).tolist()
+        lacking = is_null(sides[0]) + 2 * is_null(sides[1])
+        nulls = np.unique(lacking).tolist()
+        if 3 in nulls and "origin" not in table.column_names:  # a row of one table
+            query = int(np.searchsorted(offsets, lacking.argmax(), side="right")) - 1
+            problem = "a row has neither a prediction nor a reference"
+            raise ValueError(f"{place(query)}: {problem}; give one of them, or leave it out")
         sides = [pa.LargeListArray.from_arrays(offsets, side) for side in sides]
     _refuse_unlike(sides, place)
     weights = np.ones(len(offsets) - 1)

@@ -136,6 +136,9 @@ class _Side(NamedTuple):
     def read(cls, argument: str, frame: Any, fields: Any, score_order: str | None) -> "_Side":
         """Find the columns of a table."""
         names = names_of_side(KINDS[argument], fields, score_order)
+        if is_spark(frame) and type(frame).__name__ == "Column":  # which has any attribute
+            problem = "is a Column of Spark; give its name as text, beside data=frame"
+            raise InputError(problem, argument)
         if not is_spark(frame):
             others = "the rankings are" if argument == "exclude" else "the other side is"
             problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"

@@ -34,6 +34,18 @@ def frame(rows: list[Any], schema: str) -> Made:
     return Made(make)
 
 
+def column(name: str) -> Made:
+    """A column of a DataFrame, by its name."""
+
+    def make() -> Any:
+        frame([GOOD], LONG).make()  # starts Spark
+        from pyspark.sql import functions
+
+        return functions.col(name)
+
+    return Made(make)
+
+
 def rows(argument: str, *places: str, of: list[Any], schema: str = LONG, **columns: Any) -> Row:
     """The row of a table with a row per document that is refused."""
     names = {"prediction": "score", "reference": "relevance", "query": "query", **columns}
@@ -77,6 +89,11 @@ OF_ROWS: dict[str, Row] = {
     "no weight": rows("sample_weight", "query 'q'", of=[GOOD, ("q", "b", 1.0, 1, None)], **WEIGHT),
     "a weight of 0": rows("sample_weight", of=[("q", "a", 1.0, 1, 0.0)], **WEIGHT),
     "no query has a value": rows("nDCG", of=[("q", "a", 1.0, 0, 1.0)], zero_division=math.nan),
+    "neither a score nor a relevance": rows("query 'r'", of=[GOOD, ("r", "a", None, None, 1.0)]),
+    "no scores": rows("prediction", of=[("q", "a", None, 1, 1.0)]),
+    "a column of Spark": refused(
+        compute, "predictions", data=frame([GOOD], LONG), predictions=column("score")
+    ),
     "no rows": rows("the DataFrame", of=[]),
     "a label without a gain": rows(
         "reference", "query 'q'", of=JUDGED, schema=LABELED, gain={"relevant": 3, "not relevant": 0}

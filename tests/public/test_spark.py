@@ -39,12 +39,14 @@ def table_of(rows: int = 4000, queries: int = 150, seed: int = 0) -> pa.Table:
     rng = np.random.default_rng(seed)
     query = rng.choice(queries, rows, p=np.arange(1, queries + 1) / (queries * (queries + 1) / 2))
     score, relevance = rng.integers(0, 20, rows) / 20, rng.integers(0, 4, rows) * (query % 7 > 0)
+    is_unretrieved = rng.random(rows) < 0.1
+    is_unjudged = (rng.random(rows) < 0.1) & ~is_unretrieved
     return pa.table(
         {
             "query": [f"query {each}" for each in query],
             "document": [f"d{each}" for each in rng.permutation(rows)],
-            "score": pa.array(score, mask=rng.random(rows) < 0.1),
-            "relevance": pa.array(relevance, mask=rng.random(rows) < 0.1),
+            "score": pa.array(score, mask=is_unretrieved),
+            "relevance": pa.array(relevance, mask=is_unjudged),
             "weight": (query % 3).astype(float),
         }
     )
