@@ -240,7 +240,7 @@ NEGATIVE = (
         ),
         ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),
-        ("explain", {"got": {"p": 0.5}}, "^got: query 'q' is missing"),
+        ("explain", {"got": {"p": 0.5}}, "^got: 'p' is neither an nDCG nor a query"),
         (
             "compare",
             {"runs": "q Q0 d 1 1 t"},
