@@ -14415,6 +14415,11 @@ def counted_parts(
         raise ValueError(NOTHING_TO_SCORE)
 
 
+def as_note(doubt: str) -> Message:
+    """Return a doubt as a sentence of its own."""
+    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
+
+
 def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     """Yield what warnings say about rankings: the doubts of who read them, and more.
 
@@ -19782,8 +19787,7 @@ def explain(
     doubts = list(doubts_about(scorer.rankings, parsed))
     for doubt in doubts:
         warn_of_predictions(doubt)
-    notes = tuple(f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
-    return explained(scorer, reported, pair, notes)
+    return explained(scorer, reported, pair, tuple(map(as_note, doubts)))
 
 
 def explained(
@@ -21804,8 +21808,7 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
-    for doubt in doubts:
-        yield Message(f"{doubt[0].upper()}{doubt[1:]}.")
+    yield from map(as_note, doubts)
     if doubts or columns["retrieved and judged"].any():
         return
     if columns["retrieved"].any() and columns["judged"].any():

@@ -28,6 +28,7 @@ from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
+    as_note,
     doubts_about,
     measure_rankings,
     refuse_missing,
@@ -403,8 +404,7 @@ def explain(
     doubts = list(doubts_about(scorer.rankings, parsed))
     for doubt in doubts:
         warn_of_predictions(doubt)
-    notes = tuple(f"{doubt[0].upper()}{doubt[1:]}." for doubt in doubts)
-    return explained(scorer, reported, pair, notes)
+    return explained(scorer, reported, pair, tuple(map(as_note, doubts)))
 
 
 def explained(

@@ -17,7 +17,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import is_sparse
-from ..measure.messages import InputError, mark, warn
+from ..measure.messages import InputError, Message, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import (
     InvalidRankingError,
@@ -164,6 +164,11 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def as_note(doubt: str) -> Message:
+    """Return a doubt as a sentence of its own."""
+    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
 
 
 def doubts_about(part: Rankings, options: Options) -> Iterator[str]:

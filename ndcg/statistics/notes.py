@@ -11,7 +11,7 @@ from ..inputs.slices import Value, slice_name
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..measure.ties import Mask
-from ..scores.queries import sentence_on_missing
+from ..scores.queries import as_note, sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
@@ -154,8 +154,7 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
-    for doubt in doubts:
-        yield Message(f"{doubt[0].upper()}{doubt[1:]}.")
+    yield from map(as_note, doubts)
     if doubts or columns["retrieved and judged"].any():
         return
     if columns["retrieved"].any() and columns["judged"].any():
