@@ -24741,6 +24741,7 @@ class Traits(NamedTuple):
 
     # In which the scores were given; the table has them in descending order. Empty without any.
     score_order: str = ""
+    is_order_given: bool = False  # by a caller, also as "descending"
     exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # The error if `exclude` has none of the queries; empty if it has some; None without `exclude`.
     unmatched: str | None = None
@@ -24751,6 +24752,7 @@ class Traits(NamedTuple):
         unmatched = [self.unmatched, later.unmatched]
         return Traits(
             later.score_order or self.score_order,
+            later.is_order_given or self.is_order_given,
             self.exclude_from or later.exclude_from,
             min((problem for problem in unmatched if problem is not None), default=None),
             self.unmatched_ids or later.unmatched_ids,
@@ -25790,10 +25792,11 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-    if nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+    is_one_table = "origin" not in frame.columns
+    if is_one_table and nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
-        hint = "if they are of two tables, check that both have the same ids"
+        hint = "if they are of two tables, check that both have the same ids, and scores not null"
         warn(f"no row has both a prediction and a reference; {hint}")
     elif are_mostly_missing(missing, queries, options):
         warn(f"prediction: {sentence_on_missing(missing, queries)}")

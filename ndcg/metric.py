@@ -365,7 +365,8 @@ class NDCG(Batches, evaluate.Metric):
             self._check_same("score_order", options.score_order)
         if options.exclude_from == "run":
             self._check_same("exclude_from", options.exclude_from)
-        is_ascending = (self._state.traits.score_order or options.score_order) == "ascending"
+        traits = self._state.traits
+        is_ascending = (traits.score_order or options.score_order) == "ascending"
         read = partial(self._read, inputs, options) if given else None
 
         def score_columns(columns: Inputs) -> Result:
@@ -376,7 +377,9 @@ class NDCG(Batches, evaluate.Metric):
                     "add_batch got"
                 )
             if not is_ascending:
-                return score(columns)
+                # Who gave it with a batch gets no warning of scores in another order.
+                given = {"score_order": "descending"} if traits.is_order_given else {}
+                return score(columns, **given)
             columns = columns._replace(predictions=in_ascending_order(columns.predictions))
             return score(columns, score_order="ascending")
 
@@ -413,7 +416,8 @@ class NDCG(Batches, evaluate.Metric):
         inputs = from_frame(data, inputs)
 
         def score(inputs: Inputs, **changed: Any) -> Report:
-            options = replace(parsed, **changed)
+            is_order_given = parsed.is_order_given or "score_order" in changed
+            options = replace(parsed, is_order_given=is_order_given, **changed)
             return report_on(inputs, options=options, resampling=resampling)[0]
 
         return self._score_all(score, inputs, lambda: parsed)
@@ -446,10 +450,10 @@ class NDCG(Batches, evaluate.Metric):
         inputs = from_files(inputs, **reading).settled(**reading)
         reading["ignore_index"] = options.ignore_index
         reading["exclude_from"] = options.exclude_from
+        order = options.score_order, options.is_order_given
         if inputs.exclude is None:
             rankings = checked_rankings(inputs, **reading)
-            traits = Traits(options.score_order, "", None, rankings.unmatched)
-            return self._batch(rankings, traits)
+            return self._batch(rankings, Traits(*order, "", None, rankings.unmatched))
         self._check_same("exclude_from", options.exclude_from)
         unmatched = ""
         try:
@@ -458,7 +462,7 @@ class NDCG(Batches, evaluate.Metric):
             # Nothing in this batch; `compute` raises the error if it is so in all batches.
             unmatched = str(error)
             rankings = checked_rankings(inputs._replace(exclude=None), **reading)
-        traits = Traits(options.score_order, options.exclude_from, unmatched, rankings.unmatched)
+        traits = Traits(*order, options.exclude_from, unmatched, rankings.unmatched)
         return self._batch(rankings, traits)
 
 

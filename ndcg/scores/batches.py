@@ -35,6 +35,7 @@ class Traits(NamedTuple):
 
     # In which the scores were given; the table has them in descending order. Empty without any.
     score_order: str = ""
+    is_order_given: bool = False  # by a caller, also as "descending"
     exclude_from: str = ""  # where documents were excluded; empty without `exclude`
     # The error if `exclude` has none of the queries; empty if it has some; None without `exclude`.
     unmatched: str | None = None
@@ -45,6 +46,7 @@ class Traits(NamedTuple):
         unmatched = [self.unmatched, later.unmatched]
         return Traits(
             later.score_order or self.score_order,
+            later.is_order_given or self.is_order_given,
             self.exclude_from or later.exclude_from,
             min((problem for problem in unmatched if problem is not None), default=None),
             self.unmatched_ids or later.unmatched_ids,

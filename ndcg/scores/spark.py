@@ -171,10 +171,11 @@ def means(frame: Any, options: Options) -> dict[str, float]:
         results[name] = total / weight if weight else math.nan
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
-    if nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+    is_one_table = "origin" not in frame.columns
+    if is_one_table and nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
-        hint = "if they are of two tables, check that both have the same ids"
+        hint = "if they are of two tables, check that both have the same ids, and scores not null"
         warn(f"no row has both a prediction and a reference; {hint}")
     elif are_mostly_missing(missing, queries, options):
         warn(f"prediction: {sentence_on_missing(missing, queries)}")

@@ -498,6 +498,13 @@ def compared(predictions: Any, references: Any) -> None:
     ndcg.compare(systems={"a": predictions, "b": -predictions}, references=references)
 
 
+@pytest.mark.parametrize("method", ["compute", "report"])
+def test_an_order_that_is_given_with_a_batch_holds_when_it_is_scored(method: str) -> None:
+    metric = type(METRIC)()
+    metric.add_batch(predictions=DISTANCES, references=np.eye(3, 7), score_order="descending")
+    getattr(metric, method)()
+
+
 ENTRY_POINTS: dict[str, tuple[Callable[..., Any], str]] = {
     "add": (added, "predictions"),
     "compare": (compared, "systems['a']"),

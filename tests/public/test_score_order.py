@@ -179,7 +179,10 @@ def spark(problem: Problem, how: How) -> Any:
         problem.kind
     ]
     schema = f"predictions {kind}, references int, query_ids string, document_ids string"
-    frame = spark_session().createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+    rows = zip(*columns.values(), strict=True)
+    # A row with neither a score nor a relevance is refused.
+    given = [row for row in rows if row[0] is not None or row[1] is not None]
+    frame = spark_session().createDataFrame(given, schema)
     names = {"query": "query_ids", "prediction": "predictions", "reference": "references"}
     names |= {"document": "document_ids"} if how.get("ties") == "docid" else {}
     return sorted(METRIC.compute_spark(frame, **names, **EACH, **how).collect())
