@@ -16644,8 +16644,9 @@ class Call(NamedTuple):
     @property
     def is_contradicted(self) -> bool:
         """Whether the names of the parameters hint at another order, and none at this one."""
-        others = [self._replace(order=order) for order in permutations(self.order)]
-        return not any(self.hinted) and any(all(other.hinted) for other in others)
+        if any(self.hinted):
+            return False
+        return any(all(self._replace(order=order).hinted) for order in permutations(self.order))
 
     @property
     def shows(self) -> Shows:
@@ -17126,7 +17127,8 @@ class Asker:
         """
         if not self.form.is_batch or not self.form.shows.several:
             return
-        relevant, empty = (with_relevant_rank(rank, 2, self.call.k) for rank in (1, 0))
+        relevant = with_relevant_rank(1, 2, self.call.k)
+        empty = with_relevant_rank(0, 2, self.call.k)
         with_itself = self.together([relevant, relevant])
         with_empty = self.together([relevant, empty])
         if abs(with_empty - with_itself) <= FLOAT32:
@@ -20106,10 +20108,9 @@ def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) ->
     conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
     for combination in (nearest, *conventions):
         try:
-            worst, best = (
-                scorer.values_by_query(Options.parse(**{**combination.options, "ties": ties}))
-                for ties in ("worst", "best")
-            )
+            options = combination.options
+            worst = scorer.values_by_query(Options.parse(**{**options, "ties": "worst"}))
+            best = scorer.values_by_query(Options.parse(**{**options, "ties": "best"}))
         except ValueError:  # it has no score
             continue
         lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
@@ -27507,8 +27508,9 @@ def _columns_of_systems(
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
-    doubts: dict[str, list[str]] = {name: [] for name in options}
+    doubts: dict[str, list[str]] = {}
     for name, system in zip(options, systems, strict=True):
+        doubts[name] = []
         try:
             columns[name] = query_columns(system, options[name], doubts[name].append)
         except ValueError as error:

@@ -89,21 +89,20 @@ def _with_joined_names(cells: list[list[str]]) -> list[list[str]]:
     if is_even and (has_header or _is_trec(rows) or _are_judgments(rows)):
         return cells
     # a name may end with a number; more of them are something else
-    counts = {_count_of_last_numbers(row) for row in rows}
+    counts = set(map(_count_of_last_numbers, rows))
     if any(all(map(_is_cell, row)) for row in rows) or max(counts) > 3:
         return cells
     # the relevance and the score, if all lines have both
-    numbers = {min(count, 2) for count in counts}
-    if len(numbers) > 1 or numbers == {0}:
+    count = min(*counts, 2)
+    if count == 0 or (count == 1 and max(counts) > 1):
         return cells
-    (count,) = numbers
     joined = [[" ".join(row[:-count]), *row[-count:]] for row in rows]
     return [*cells[: len(cells) - len(rows)], *joined]
 
 
 def _is_header(row: list[str]) -> bool:
     """Return whether a row has names of columns only."""
-    return NAMES.keys() >= {_column(cell) for cell in row}
+    return NAMES.keys() >= set(map(_column, row))
 
 
 def _column(cell: str) -> str:

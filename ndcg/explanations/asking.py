@@ -131,7 +131,8 @@ class Asker:
         """
         if not self.form.is_batch or not self.form.shows.several:
             return
-        relevant, empty = (with_relevant_rank(rank, 2, self.call.k) for rank in (1, 0))
+        relevant = with_relevant_rank(1, 2, self.call.k)
+        empty = with_relevant_rank(0, 2, self.call.k)
         with_itself = self.together([relevant, relevant])
         with_empty = self.together([relevant, empty])
         if abs(with_empty - with_itself) <= FLOAT32:

@@ -723,10 +723,9 @@ def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) ->
     conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
     for combination in (nearest, *conventions):
         try:
-            worst, best = (
-                scorer.values_by_query(Options.parse(**{**combination.options, "ties": ties}))
-                for ties in ("worst", "best")
-            )
+            options = combination.options
+            worst = scorer.values_by_query(Options.parse(**{**options, "ties": "worst"}))
+            best = scorer.values_by_query(Options.parse(**{**options, "ties": "best"}))
         except ValueError:  # it has no score
             continue
         lowest, highest = worst - evidence.tolerance, best + evidence.tolerance

@@ -261,8 +261,9 @@ class Call(NamedTuple):
     @property
     def is_contradicted(self) -> bool:
         """Whether the names of the parameters hint at another order, and none at this one."""
-        others = [self._replace(order=order) for order in permutations(self.order)]
-        return not any(self.hinted) and any(all(other.hinted) for other in others)
+        if any(self.hinted):
+            return False
+        return any(all(self._replace(order=order).hinted) for order in permutations(self.order))
 
     @property
     def shows(self) -> Shows:

@@ -207,8 +207,9 @@ def _columns_of_systems(
         )
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
-    doubts: dict[str, list[str]] = {name: [] for name in options}
+    doubts: dict[str, list[str]] = {}
     for name, system in zip(options, systems, strict=True):
+        doubts[name] = []
         try:
             columns[name] = query_columns(system, options[name], doubts[name].append)
         except ValueError as error:
