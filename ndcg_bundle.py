@@ -10615,11 +10615,10 @@ class Inputs(NamedTuple):
         if kind == "numbers":
             return self
         if kind == "mappings":
-            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
-            inputs = self._replace(**sides)
             if score_order is None:
-                _check_ranks("predictions", None, inputs, standard_names("run"))
-            return inputs
+                warn_of_rising_scores("predictions", map(dict.values, self.predictions.values()))
+            sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
+            return self._replace(**sides)
         runs = {"predictions": self.predictions}
         (inputs,) = settled_systems(runs, self, [score_order], labels, keep)
         return inputs
