@@ -23,10 +23,14 @@ MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly rank
 def refuse_no_rankings(score: Column, relevance: Column) -> None:
     """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
     lengths = np.diff(score.offsets)
-    if len(lengths) == 0 or score.present is not None or relevance.present is not None:
+    if len(lengths) == 0:
+        return
+    # Rows of a table, and lists of ids, have a value in each place.
+    if score.present is not None or relevance.present is not None:
         return
     width = int(lengths[0])
-    if len(lengths) > 1 and width in (2, 3) and (lengths == width).all():
+    are_alike = len(lengths) > 1 and (lengths == width).all()
+    if are_alike and width in (2, 3):
         _refuse_rows(score.values.reshape(-1, width), relevance.values.reshape(-1, width))
     refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
 
@@ -52,16 +56,18 @@ def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
     the third scores have fractions, or some items of both sides are above all grades.
     """
     pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    are_few = len(pairs) < 5 and (pairs < 10).all()
-    if are_few or not _are_distinct(pairs) or (rows == others).all():
+    if not _are_distinct(pairs) or (rows == others).all():
+        return
+    if len(pairs) < 5 and (pairs < HIGHEST_GRADE).all():
         return
     if (pairs == other_pairs).all():
         raise _rows_of_a_table(rows[0], others[0])
     if not _have_same_users(pairs, other_pairs):
         return
-    are_items = min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE
-    are_fractions = rows.shape[1] == 3 and np.mean(rows[:, 2] != np.trunc(rows[:, 2])) > 0.5
-    if are_items or are_fractions:
+    if min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE:
+        raise _rows_of_a_table(rows[0], others[0])
+    values = rows[:, 2:]
+    if values.size and np.mean(values != np.trunc(values)) > 0.5:  # mostly fractions
         raise _rows_of_a_table(rows[0], others[0])
 
 
