@@ -14058,11 +14058,12 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
 LABELS_FIRST = (
-    "hold only 0 and 1, and the references fractions; the scores of a model are predictions"
+    "the scores are only 0 and 1, and the relevances fractions; the scores of a model are "
+    "predictions"
 )
 GRADES_FIRST = (
-    "hold few whole numbers, and the references many fractions; the scores of a model are "
-    "predictions"
+    "the scores are few whole numbers, and the relevances many fractions; the scores of a model "
+    "are predictions"
 )
 
 

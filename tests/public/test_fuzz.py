@@ -281,8 +281,8 @@ def cases(draw: st.DrawFn) -> Case:
 
 EXPECTED_WARNINGS = (
     "no document was both retrieved and judged",
-    "hold only 0 and 1",
-    "hold few whole numbers",
+    "the scores are only 0 and 1",
+    "the scores are few whole numbers",
     "have one document each",
     "all documents are padding",
     "missing from the run",
