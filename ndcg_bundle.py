@@ -14514,6 +14514,10 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
 def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
+    # Only now are the rows in the order of their documents.
+    doubt = "" if options.is_order_given else rankings.doubtful_scores()
+    if doubt:
+        warn_of_predictions(doubt)
     with user_terms(rankings):
         check_queries(**rankings.arrays(), **options.gains)
 

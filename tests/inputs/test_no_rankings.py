@@ -505,6 +505,13 @@ def test_an_order_that_is_given_with_a_batch_holds_when_it_is_scored(method: str
     getattr(metric, method)()
 
 
+def test_positions_in_a_meter_get_one_warning() -> None:
+    rows = ndcg.meter()
+    with warning("predictions"):
+        rows.update(SORTED.ravel(), LABELS.ravel(), query_ids=np.repeat([1, 2, 3, 4], 5))
+        rows.compute()
+
+
 ENTRY_POINTS: dict[str, tuple[Callable[..., Any], str]] = {
     "add": (added, "predictions"),
     "compare": (compared, "systems['a']"),
