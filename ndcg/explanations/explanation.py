@@ -23,13 +23,12 @@ from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import InputError, Message, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
+from ..scores.doubts import as_note, doubts_about
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
 from ..scores.progress import tracked
 from ..scores.queries import (
     NOTHING_TO_SCORE,
-    as_note,
-    doubts_about,
     measure_rankings,
     refuse_missing,
     user_terms,

@@ -29,6 +29,7 @@ class ById:
     fields: Mapping[str, str] = field(default_factory=dict)  # the fields by role
     has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
+    has_ranks: bool = False  # whether scores were held against the order of documents
 
     @property
     def positions(self) -> int | None:

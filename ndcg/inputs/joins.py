@@ -5,7 +5,7 @@ all queries of flat rows.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from types import NoneType
 from typing import Any
@@ -298,9 +298,9 @@ def join_by_id(
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
         if exclude is None:
-            return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+            return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
         run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
-        rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        rankings = _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
@@ -317,6 +317,7 @@ def _join_mappings(
     run: ById,
     qrels: ById,
     by_docid: bool,
+    score_dtype: str,
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Rankings:
@@ -332,8 +333,6 @@ def _join_mappings(
         ranked = predictions.get(query, {})
         id_types.update(map(type, ranked), map(type, judged))
         value_types.update(map(type, judged.values()))
-        if by_docid:
-            ranked = {document: ranked[document] for document in ascending(ranked)}
         missing = [document for document in judged if document not in ranked]
         scores.extend(ranked.values())
         scores.extend(repeat(0, len(missing)))
@@ -352,9 +351,13 @@ def _join_mappings(
 
     def documents(query: int) -> list[Any]:
         ranked = predictions.get(names[query], {})
-        order = ascending(ranked) if by_docid else list(ranked)
-        return [*order, *(name for name in references[names[query]] if name not in ranked)]
+        ids = [*ranked, *(name for name in references[names[query]] if name not in ranked)]
+        if isinstance(order, slice):
+            return ids
+        start, end = offsets[query : query + 2]
+        return [ids[row] for row in (order[start:end] - start).tolist()]
 
+    order: Order = slice(None)
     place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -364,15 +367,35 @@ def _join_mappings(
     retrieved = np.frombuffer(is_retrieved, bool)
     if not in_both(retrieved, relevance.present).any():
         _refuse_other_kinds_of_ids(predictions, references)
+    score = score.only(retrieved)
+    if by_docid:
+        ids = chain.from_iterable(map(documents, range(len(names))))
+        order = _order_with_ties_by_id(score, score_dtype, list(ids))
+        score, relevance = score.reordered(order, offsets), relevance.reordered(order, offsets)
     are_empty = (query in predictions and not predictions[query] for query in references)
     return Rankings.of(
-        score.only(retrieved),
+        score,
         relevance,
         place=place,
         query_ids=None if qrels.by_position else names,
         answered=np.fromiter(are_empty, bool, len(names)),
         documents=documents,
     )
+
+
+def _order_with_ties_by_id(score: Column, score_dtype: str, ids: Sequence[Any]) -> Order:
+    """Return the order of documents in which the tied ones of a query ascend by their ids."""
+    query = np.repeat(np.arange(len(score.offsets) - 1), np.diff(score.offsets))
+    values = in_dtype(score.values, score_dtype)
+    if score.present is not None:
+        values = np.where(score.present, values, -np.inf)  # is tied with nothing
+
+    def ordinals_of(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        tied_ids = [ids[row] for row in rows.tolist()]
+        place = {document: at for at, document in enumerate(ascending(set(tied_ids)))}
+        return np.array([place[document] for document in tied_ids])
+
+    return _sort_ties(slice(None), query, values, ordinals_of)
 
 
 def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], list[Any]]) -> Place:

@@ -15,7 +15,6 @@ from .fields import Names
 from .ids import id_kind
 
 FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
 HIGHEST_GRADE = 10
 MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
 
@@ -189,63 +188,12 @@ def first_if_counted(rows: Iterable[list[Any]]) -> Any:
     return first
 
 
-# Scores that rise in the order of the documents
-
-
-def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from document to document in all queries, as distances do.
-
-    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
-    scores count from 0 or 1, in one of n**n cases.
-    """
-    by_chance = 1.0
-    for row in rows:
-        scores = list(row)
-        if not _rise(scores):
-            return
-        if by_chance > BY_CHANCE:
-            few = min(len(scores), 10)
-            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
-            by_chance /= few**few if is_counted else math.factorial(few)
-    if by_chance > BY_CHANCE:
-        return
-    warn(f"{mark(argument)}: {rising_scores()}")
-
-
-def _rise(scores: Sequence[Any]) -> bool:
-    if len(scores) < 2:
-        return True
-    if not _are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
-        return False
-    return _are_numbers(scores) and all(before < after for before, after in pairwise(scores))
-
-
-def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
-    """Return whether each score is above the score of its query's row before."""
-    last: dict[Any, Any] = {}
-    for query, score in zip(queries, scores, strict=False):
-        if not isinstance(score, Real):
-            return False
-        if query in last and score <= last[query]:
-            return False
-        last[query] = score
-    return True
-
-
-def rising_scores() -> str:
-    """Return what a warning says about scores that rise from document to document."""
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
+# Scores beside ranks
 
 
 def highest_first() -> str:
     """Return what a warning about the order of scores says if they are right."""
     return f"if the highest is, give {mark('score_order', 'descending')}"
-
-
-# Scores beside ranks
 
 
 def _are_numbers(values: Iterable[Any]) -> bool:

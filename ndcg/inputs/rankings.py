@@ -1,9 +1,8 @@
 """The input of the kernel: relevances and scores, query after query, and the names of queries."""
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, shown
+from ..measure.messages import InputError, mark
 from ..measure.scoring import NOT_A_RELEVANCE, InvalidRankingError
 from ..measure.ties import Mask
 from .columns import (
@@ -27,10 +26,6 @@ from .columns import (
     unless_all,
 )
 from .ids import PROBE, as_list, float_hint
-from .no_rankings import BY_CHANCE, FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first, rising_scores
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 
 
 class Rankings(NamedTuple):
@@ -62,6 +57,8 @@ class Rankings(NamedTuple):
     documents: Callable[[int], Sequence[Any]] | None = None
     # what warnings say about the predictions as they were read
     doubts: tuple[str, ...] = ()
+    # whether the scores were held against ranks, or against the order of hits
+    has_ranks: bool = False
 
     @classmethod
     def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
@@ -156,145 +153,6 @@ class Rankings(NamedTuple):
             gains = np.where(self.judged, gains, 0)
         return self._replace(relevance=gains)
 
-    def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, if some ranks are missing.
-
-        The lowest ranks first. They are whole numbers from 1 that differ within a
-        query. Empty if the scores are no ranks, or have no gap.
-        """
-        retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score = self.score[retrieved]
-        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-            return ""
-        query, score = self._in_order(retrieved)
-        is_next = query[1:] == query[:-1]  # the next document is of the same query
-        if (is_next & (score[1:] == score[:-1])).any():
-            return ""
-        gaps = is_next & (score[1:] > score[:-1] + 1)
-        if not gaps.any():
-            return ""
-        row = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[row]), None)
-        before, after = score[row : row + 2].tolist()
-        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-        return f"{place}: {problem}; {hint}"
-
-    def mask_among_scores(self) -> str:
-        """Return what a warning says about the lowest float32 among the first scores; or nothing.
-
-        Libraries write it in place of the scores of items that they filter out.
-        """
-        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
-            return ""
-        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        return f"{problem}; leave them out, or give them the score None"
-
-    def doubtful_scores(self) -> str:
-        """Return what a warning says about scores that are hardly scores; empty for others.
-
-        They count from 0 or 1 in each query, as ranks and positions by `argsort` do, in any order
-        but the falling one; or they rise in the order of documents by position, as distances of a
-        search do. Few documents tell nothing, and of scores that rise in rows with ids of queries
-        another warning tells.
-        """
-        if len(self.score) < MANY_DOCUMENTS:
-            return ""
-        # The first scores tell nearly always, without a look at the others.
-        first_scores = self.score[: self.offsets[1]][:4].tolist()
-        if self.place is None:
-            may_rise = first_scores == sorted(first_scores)
-            if (may_rise or self.retrieved is not None) and self._rise():
-                return rising_scores()
-        if first_scores and first_scores[0] % 1 != 0:
-            return ""
-        if not self._piece(0, 1)._counts() or not self._counts():
-            return ""
-        retrieved = self._of_sides()[0]
-        lengths = self._sums(retrieved)
-        # Two labels are 0 and 1 too.
-        if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-            return ""
-        query, score_in_order = self._in_order(retrieved)
-        score = self.score[retrieved]
-        is_same_query = query[1:] == query[:-1]
-        if (score[1:] < score[:-1])[is_same_query].all():
-            return ""
-        if self.place is not None and np.array_equal(score, score_in_order):
-            return ""
-        first = int(score_in_order[0])
-        problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
-        ascending = mark("score_order", "ascending")
-        hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
-        return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
-
-    def _counts(self) -> bool:
-        """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-        query, score = self._in_order(self._of_sides()[0])
-        if len(score) == 0 or score[0] not in (0, 1):
-            return False
-        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
-        return bool((score == place_in_query + int(score[0])).all())
-
-    def _rise(self) -> bool:
-        """Return whether each score of a query is above the one before, in a long query too.
-
-        A model that learned nothing scores all rows in one order, of which there are n!.
-        """
-        retrieved = self._of_sides()[0]
-        longest = int(self._sums(retrieved).max(initial=0))
-        if math.factorial(min(longest, 10)) < 1 / BY_CHANCE:
-            return False
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
-        score = self.score[retrieved]
-        is_same_query = query[1:] == query[:-1]
-        return bool((score[1:] > score[:-1])[is_same_query].all())
-
-    def counted_ids(self) -> str:
-        """Return what a warning says about ids of a run that may be positions; empty for others.
-
-        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
-        candidates, and some judged documents have other ids.
-        """
-        if self.documents is None or self.excluded is not None:
-            return ""
-        others: list[str] = []
-        most = 0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = list(map(str, self.documents(query)))
-            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            ranked = set(compress(ids, retrieved))
-            if ranked != set(map(str, range(len(ranked)))):
-                return ""
-            others += [document for document in ids if document not in ranked]
-            most = max(most, len(ranked))
-        # A single document that is called 0 tells nothing.
-        if most < 2 or not others or not others[0].isdigit():
-            return ""
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        return f"{problem}, and {others[0]} is judged too; {hint}"
-
-    def respelled_ids(self) -> str:
-        """Return what a warning says about a judged id that was retrieved in another spelling.
-
-        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
-        The first queries are looked at. Empty if there is none.
-        """
-        if self.documents is None or self.place is None:
-            return ""
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = self.documents(query)
-            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
-            for document in compress(ids, judged & ~retrieved):
-                other = others.get(spelling(document))
-                if other is not None:
-                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                    hint = "give ids with the same case, spaces, zeros and Unicode form"
-                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
-        return ""
-
     def _refuse_scores(self, wrong: Mask, problem: str) -> None:
         """Raise an error for the first retrieved document that a mask marks."""
         wrong = in_both(wrong, self.retrieved)
@@ -309,7 +167,7 @@ class Rankings(NamedTuple):
 
     def counts(self) -> dict[str, NDArray[np.int64]]:
         """Return how many documents of a query were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
+        retrieved, judged = self.sides()
         return {
             "retrieved": self._sums(retrieved),
             "judged": self._sums(judged),
@@ -319,14 +177,19 @@ class Rankings(NamedTuple):
 
     def queries_of_ties(self) -> NDArray[np.intp]:
         """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        query, score = self._in_order(self._of_sides()[0])
+        query, score = self.sorted_scores()
         is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
         return np.asarray(query[1:][is_tie])
 
-    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        """Return the query and the score of some documents, by query and ascending by score."""
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
-        score = self.score[chosen]
+    def retrieved_scores(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of the retrieved documents."""
+        retrieved, _ = self.sides()
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return query[retrieved], self.score[retrieved]
+
+    def sorted_scores(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of the retrieved documents, by query, the lowest first."""
+        query, score = self.retrieved_scores()
         order = np.lexsort((score, query))
         return query[order], score[order]
 
@@ -334,9 +197,10 @@ class Rankings(NamedTuple):
         """Yield the same queries in pieces of about this many documents."""
         cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
         for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            yield self._piece(start, stop)
+            yield self.piece(start, stop)
 
-    def _piece(self, start: int, stop: int) -> "Rankings":
+    def piece(self, start: int, stop: int) -> "Rankings":
+        """Return the queries from one up to another."""
         queries = slice(start, stop)
         rows = slice(*self.offsets[[start, stop]].tolist())
         return Rankings(
@@ -368,7 +232,7 @@ class Rankings(NamedTuple):
             return self._replace(unmatched="")
         # Almost always, one of the first documents is in both.
         for rows in (slice(PROBE), slice(None)):
-            retrieved, judged = self._of_sides(rows)
+            retrieved, judged = self.sides(rows)
             if (retrieved & judged).any():
                 return self._replace(unmatched="")
         if self._are_empty_lists() and judged.any():
@@ -398,38 +262,25 @@ class Rankings(NamedTuple):
     def _place_of(self, row: int) -> str:
         return (self.place or numbered)(*place_among(self.offsets, row))
 
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+    def sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
         """Return which of some documents were retrieved, and which were judged."""
         has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
         retrieved = in_both(has_score, taken(self.retrieved, rows))
         return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
 
+    def sides_of(self, query: int) -> tuple[Mask, Mask]:
+        """Return which documents of a query were retrieved, and which were judged."""
+        return self.sides(slice(*self.offsets[query : query + 2].tolist()))
+
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
+        ranked = np.asarray(self._sums(self.sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
     def _sums(self, mask: Mask) -> NDArray[np.int64]:
         """Return how many documents of a query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def spelling(document: Any) -> Any:
-    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
-
-    A number has no zeros before it, and no decimals that are 0.
-
-    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
-    ('caf\xe9', '7', '7', 7)
-    """
-    if not isinstance(document, str):
-        return document
-    document = unicodedata.normalize("NFC", document).strip().casefold()
-    number = document.removesuffix(".0")
-    if number.isdecimal():
-        return number.lstrip("0") or "0"
-    return document
 
 
 def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:

@@ -7,6 +7,7 @@ values of all queries, one query after the other, and what was judged and retrie
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations, pairwise
 from types import NoneType
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from .documents import (
     ids_of_queries,
     refuse_no_values,
 )
+from .doubts import doubts_about_ids, doubts_about_scores
 from .exclusion import by_position
 from .fields import (
     NAMES_OF_RANKS,
@@ -47,16 +49,12 @@ from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
     refuse_counted_ranks,
     refuse_tuples,
-    rise_in_first_rows,
-    warn_of_rising_scores,
 )
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
     ARROW,
-    ROWS_LOOKED_AT,
     are_lists,
-    in_python,
     is_one_column,
     is_sparse,
     listed,
@@ -65,7 +63,7 @@ from .sources import (
     settled,
 )
 from .sparse import dense_pieces, join_sparse
-from .together import may_be_respelled, together
+from .together import together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
@@ -126,8 +124,6 @@ class Inputs(NamedTuple):
         if kind == "numbers":
             return self
         if kind == "mappings":
-            if score_order is None:
-                warn_of_rising_scores("predictions", map(dict.values, self.predictions.values()))
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
             return self._replace(**sides)
         runs = {"predictions": self.predictions}
@@ -221,7 +217,10 @@ def settled_systems(
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
         if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
-            _check_ranks(run, name_of_column(given[run]), system, names[run])
+            _refuse_counted_ranks(run, name_of_column(given[run]), system)
+        if _is_held_against_ranks(system.predictions, names[run]):
+            held = replace(system.predictions, has_ranks=True)
+            system = system._replace(predictions=held)
         systems.append(system)
     return systems
 
@@ -236,48 +235,20 @@ def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
             return
 
 
-def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Warn of scores that rise in the order of the documents, if nobody said which is best.
-    """
+def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-    if names.is_order_given or _is_held_against_ranks(run, names):
-        return
-    if isinstance(run, ById):
-        warn_of_rising_scores(argument, (row.values() for row in run.queries.values()))
-        return
-    # Another error says what is no number or no id; a time in an unknown zone is a KeyError.
-    with suppress(TypeError, ValueError, OverflowError, KeyError):
-        if _rise_first(run, inputs.query_ids):
-            # Only now, since it takes long to put all rows into the order of queries.
-            warn_of_rising_scores(argument, _scores_by_query(argument, inputs))
 
 
 def _is_held_against_ranks(run: Any, names: Names) -> bool:
     """Return whether the order of documents was held against their scores where they were read."""
-    if isinstance(run, Columns) and run.has_ranks:
-        return True
-    if not has_ids(run) or names.name("score") is not None:
+    if not isinstance(run, ById) or names.name("score") is not None:
         return False
     return any(form in run.form for form in ORDERED_FORMS)
-
-
-def _rise_first(run: Any, query_ids: Any) -> bool:
-    """Return whether the scores of the first rows rise, as in few runs."""
-    if isinstance(run, Columns):
-        queries, scores = run.query[:ROWS_LOOKED_AT], run.value
-    elif query_ids is None or are_lists(run):
-        return False  # by position, where no order is that of the documents
-    elif len(query_ids) != len(run):
-        return False
-    else:
-        queries, scores = read_ids("query_ids", query_ids[:ROWS_LOOKED_AT]).codes, run
-    return rise_in_first_rows(queries.tolist(), in_python(scores[:ROWS_LOOKED_AT]))
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
@@ -416,10 +387,7 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [*rankings.doubts, rankings.mask_among_scores()]
-    run = inputs.predictions
-    if score_order == "ascending" and rankings.place is not None:
-        doubts.append(rankings.gap_in_ranks())
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, score_order)]
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -433,15 +401,11 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if has_ids(run) and not rankings.unmatched:
-        if str(run.first_id).isdigit():
-            doubts.append(rankings.counted_ids())
-        both_lack_some = rankings.judged is not None and rankings.retrieved is not None
-        if both_lack_some and has_ids(inputs.references):
-            if may_be_respelled(run, inputs.references):
-                doubts.append(rankings.respelled_ids())
-    if any(doubts):
-        rankings = rankings._replace(doubts=tuple(filter(None, doubts)))
+    run = inputs.predictions
+    doubts += doubts_about_ids(rankings, run, inputs.references)
+    has_ranks = has_ids(run) and run.has_ranks
+    if doubts or has_ranks:
+        rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:

@@ -2,9 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -16,12 +16,9 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
-from .rankings import QUERIES_LOOKED_AT
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-IDS_LOOKED_AT = 1 << 8  # of a table, whose spelling is looked at
-SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
@@ -119,31 +116,6 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
             raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
-
-
-def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
-    """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
-
-    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
-    can be the same id in other spellings.
-    """
-    text = _first_lines(run) + _first_lines(qrels)
-    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
-        return True
-    return text != text.lower() and text != text.upper()
-
-
-def _first_lines(side: ById | Columns) -> str:
-    """Return the ids of the first documents, one a line; empty if they are no text."""
-    documents: Iterable[Any]
-    if isinstance(side, Columns):
-        documents = side.document[:IDS_LOOKED_AT].to_pylist()
-    else:
-        documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
-    try:
-        return "\n" + "\n".join(documents) + "\n"
-    except TypeError:  # ids of another type
-        return ""
 
 
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:

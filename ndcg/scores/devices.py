@@ -17,7 +17,7 @@ from ..inputs.reading import Inputs
 from ..measure.messages import mark, warn
 from ..measure.options import Options
 from ..measure.tensors import measure_tensors
-from .swapped import COMPARED, doubt_if_swapped
+from .doubts import COMPARED, doubt_if_swapped
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,8 +16,9 @@ from ..measure.messages import InputError, brief, shown
 from ..measure.options import ComputeOptions, Options, shows_options
 from ..show.tables import Readable, Table
 from .documents import OneQuery
+from .doubts import doubts_about
 from .frames import from_frame
-from .queries import doubts_about, warn_of_predictions
+from .queries import warn_of_predictions
 
 FIRST_DOCUMENTS = 20  # documents of the first query
 

@@ -17,7 +17,7 @@ from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..inputs.sources import is_sparse
-from ..measure.messages import InputError, Message, mark, warn
+from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import (
     InvalidRankingError,
@@ -28,8 +28,8 @@ from ..measure.scoring import (
 )
 from ..measure.ties import Array, Floats
 from .devices import measure_on_device
+from .doubts import doubt_about_order, doubts_about
 from .progress import progress
-from .swapped import COMPARED, doubt_if_swapped
 
 Values = dict[str, Floats]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
@@ -117,22 +117,6 @@ def warn_of_predictions(sentence: str) -> None:
     warn(f"{mark('predictions')}: {sentence}")
 
 
-def sentence_on_missing(missing: int, queries: int) -> str:
-    """Return what a note or a warning says of queries that are missing from the run."""
-    counts = f"{missing:,} of {queries:,} judged queries"
-    effect = "are missing from the run and counted as 0"
-    if missing == 1:
-        effect = "is missing from the run and counted as 0"
-    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
-
-
-def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
-    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
-    if options.measures == ("IDCG",):  # which needs no run
-        return False
-    return options.missing == "empty" and 2 * missing > queries
-
-
 def counted_parts(
     inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
@@ -164,40 +148,6 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-
-
-def as_note(doubt: str) -> Message:
-    """Return a doubt as a sentence of its own."""
-    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
-
-
-def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
-    """Yield what warnings say about rankings: the doubts of who read them, and more.
-
-    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
-    or fewer than half of the judged queries, which have ids, are in the run.
-    """
-    rows: Any = slice(COMPARED)
-    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
-    if masks:
-        rows = np.flatnonzero(np.logical_and.reduce(masks))
-    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
-    # With ties by ids, the documents are in the order of these, which tells nothing.
-    are_in_order = options.ties != "docid" or part.documents is None
-    if are_in_order and not options.is_order_given:
-        sentences.append(part.doubtful_scores())
-    if options.ignore_index is not None and part.queries and part.empty().all():
-        problem = "all documents are padding, so that nothing is relevant in any query"
-        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
-        sentences.append(f"{problem}; {hint}")
-    # Rankings with ids are read in one part.
-    if part.unmatched:
-        sentences.append(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, part.queries, options):
-            sentences.append(sentence_on_missing(missing, part.queries))
-    yield from filter(None, sentences)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -251,6 +201,9 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     rankings = read(**from_files(inputs, **sides).rankings, **options)
     for doubt in rankings.doubts:
         warn_of_predictions(doubt)
+    # Batches are stored without the ids of documents, whose order tells more.
+    if rankings.place is not None and options.get("score_order") is None:
+        _warn_of_order(rankings)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -260,11 +213,16 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     # Only now are the rows in the order of their documents.
-    doubt = "" if options.is_order_given else rankings.doubtful_scores()
-    if doubt:
-        warn_of_predictions(doubt)
+    if not options.is_order_given:
+        _warn_of_order(rankings)
     with user_terms(rankings):
         check_queries(**rankings.arrays(), **options.gains)
+
+
+def _warn_of_order(rankings: Rankings) -> None:
+    doubt = doubt_about_order(rankings)
+    if doubt:
+        warn_of_predictions(doubt)
 
 
 @contextmanager

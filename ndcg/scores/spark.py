@@ -25,8 +25,9 @@ from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Floats
+from .doubts import are_mostly_missing, sentence_on_missing
 from .means import mean
-from .queries import are_mostly_missing, measure_rankings, refuse_missing, sentence_on_missing
+from .queries import measure_rankings, refuse_missing
 from .spark_join import SparkQueries, is_null, joined
 from .spark_rows import queries_of_frame, queries_of_tables
 

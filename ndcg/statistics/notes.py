@@ -11,7 +11,7 @@ from ..inputs.slices import Value, slice_name
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..measure.ties import Mask
-from ..scores.queries import as_note, sentence_on_missing
+from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
 from .pairs import SIGNIFICANT, Pair, Testing

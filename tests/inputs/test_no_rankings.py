@@ -355,8 +355,9 @@ def test_scores_beside_document_ids_that_rise_get_one_warning() -> None:
 def test_scores_that_fields_names_get_a_warning_if_they_rise_in_all_queries() -> None:
     hits = [{"id": f"d{at}", "cosine": at / 10} for at in range(5)]
     run = {"q1": hits, "q2": hits}
+    qrels = dict.fromkeys(run, {"d1": 1})
     with warning("predictions"):
-        compute(predictions=run, references={"q1": {"d1": 1}}, fields={"score": "cosine"})
+        compute(predictions=run, references=qrels, fields={"score": "cosine"})
 
 
 def test_scores_beside_ranks_in_the_same_order_get_none(tmp_path: Path) -> None:

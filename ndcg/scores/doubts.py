@@ -1,0 +1,186 @@
+"""What warnings say about rankings that can be scored, but are probably not what was meant."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inputs.no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
+from ..inputs.rankings import Rankings
+from ..measure.messages import Message, mark
+from ..measure.options import Options
+from ..measure.ties import Array
+
+COMPARED = 1000  # documents that tell whether both sides are swapped
+MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
+LABELS_FIRST = (
+    "the scores are only 0 and 1, and the relevances fractions; the scores of a model are "
+    "predictions"
+)
+GRADES_FIRST = (
+    "the scores are few whole numbers, and the relevances many fractions; the scores of a model "
+    "are predictions"
+)
+HARDLY_BY_CHANCE = 1000  # among so many cases, scores rise in one
+FEWEST_DOCUMENTS = 5  # of a query with ids whose scores hardly rise by chance: one of 5**5 cases
+
+
+def as_note(doubt: str) -> Message:
+    """Return a doubt as a sentence of its own."""
+    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
+
+
+def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about rankings: the doubts of who read them, and more.
+
+    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
+    or fewer than half of the judged queries, which have ids, are in the run.
+    """
+    rows: Any = slice(COMPARED)
+    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
+    if masks:
+        rows = np.flatnonzero(np.logical_and.reduce(masks))
+    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    if not options.is_order_given:
+        sentences.append(doubt_about_order(part))
+    if options.ignore_index is not None and part.queries and part.empty().all():
+        problem = "all documents are padding, so that nothing is relevant in any query"
+        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
+        sentences.append(f"{problem}; {hint}")
+    # Rankings with ids are read in one part.
+    if part.unmatched:
+        sentences.append(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, part.queries, options):
+            sentences.append(sentence_on_missing(missing, part.queries))
+    yield from filter(None, sentences)
+
+
+def sentence_on_missing(missing: int, queries: int) -> str:
+    """Return what a note or a warning says of queries that are missing from the run."""
+    counts = f"{missing:,} of {queries:,} judged queries"
+    effect = "are missing from the run and counted as 0"
+    if missing == 1:
+        effect = "is missing from the run and counted as 0"
+    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
+
+
+def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
+    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return False
+    return options.missing == "empty" and 2 * missing > queries
+
+
+def doubt_if_swapped(score: Array, relevance: Array) -> str:
+    """Return what a warning says if scores are labels or grades, and relevances fractions."""
+    if (score != np.trunc(score)).any():
+        return ""
+    grades = np.unique(score)
+    # With fewer fractions they may well be judgments.
+    if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
+        return ""
+    if np.isin(grades, (0, 1)).all():
+        if ((relevance >= 0) & (relevance <= 1)).all():
+            return LABELS_FIRST
+        return ""
+    # Scores seldom repeat, and judgments often do.
+    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        return GRADES_FIRST
+    return ""
+
+
+# Ranks and distances as scores
+
+
+def doubt_about_order(rankings: Rankings) -> str:
+    """Return what a warning says about scores of which the lowest is probably best; or nothing.
+
+    They rise from document to document in every query, as the distances of a search do; or they
+    count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the falling
+    one. Scores that were held against ranks are not in doubt.
+    """
+    if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
+        return ""
+    # The first scores tell nearly always, without a look at the others.
+    first_scores = _first_scores(rankings)
+    may_rise = first_scores == sorted(first_scores)
+    may_count = _may_count(rankings, first_scores)
+    if not may_rise and not may_count:
+        return ""
+    query, score = rankings.retrieved_scores()
+    is_same_query = query[1:] == query[:-1]
+    are_counted = may_count and _are_counted(rankings)
+    lengths = np.bincount(query)
+    if (score[1:] > score[:-1])[is_same_query].all():
+        if _hardly_rise_by_chance(lengths, are_counted, rankings.place is not None):
+            return _rising_scores()
+    if not are_counted or (score[1:] < score[:-1])[is_same_query].all():
+        return ""
+    # Two labels are 0 and 1 too.
+    if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+        return ""
+    return _counted_scores(int(score.min()))
+
+
+def _first_scores(rankings: Rankings) -> list[Any]:
+    """Return the first scores of the first query."""
+    end = rankings.offsets[1]
+    scores = rankings.score[:end]
+    if rankings.retrieved is not None:
+        scores = scores[rankings.retrieved[:end]]
+    first_scores: list[Any] = scores[:4].tolist()
+    return first_scores
+
+
+def _may_count(rankings: Rankings, first_scores: list[Any]) -> bool:
+    """Return whether the scores of the first query count, in many documents or in rising order."""
+    if first_scores and first_scores[0] % 1 != 0:
+        return False
+    return _are_counted(rankings.piece(0, 1))
+
+
+def _are_counted(rankings: Rankings) -> bool:
+    """Return whether the scores of every query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    query, score = rankings.sorted_scores()
+    if len(score) == 0 or score[0] not in (0, 1):
+        return False
+    place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+    return bool((score == place_in_query + int(score[0])).all())
+
+
+def _hardly_rise_by_chance(lengths: NDArray[np.int64], are_counted: bool, have_ids: bool) -> bool:
+    """Return whether queries with so many documents hardly all have rising scores by chance.
+
+    The documents of a query rise in one of n! orders, and if their scores count, in one of n**n
+    cases. By position, a model that learned nothing scores all queries in one order.
+    """
+    if not have_ids:
+        longest = min(int(lengths.max(initial=0)), 10)
+        return lengths.sum() >= MANY_DOCUMENTS and math.factorial(longest) >= HARDLY_BY_CHANCE
+    cases = 1
+    for length in np.minimum(lengths[lengths > 1], 10).tolist():
+        if are_counted and length >= FEWEST_OF_QUERY:
+            cases *= length**length
+        else:
+            cases *= math.factorial(length)
+        if cases >= HARDLY_BY_CHANCE:
+            return True
+    return False
+
+
+def _rising_scores() -> str:
+    problem = "the scores of each query rise in the order of its documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
+
+
+def _counted_scores(first: int) -> str:
+    problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
+    ascending = mark("score_order", "ascending")
+    hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
+    return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
