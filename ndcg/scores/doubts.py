@@ -1,7 +1,9 @@
 """What warnings say about rankings that can be scored, but are probably not what was meant."""
 
 import math
+import operator
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,10 @@ GRADES_FIRST = (
     "the scores are few whole numbers, and the relevances many fractions; the scores of a model "
     "are predictions"
 )
-HARDLY_BY_CHANCE = 1000  # among so many cases, scores rise in one
+HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
+MOST_OTHERS = 1 / 9  # of the queries with rising scores, so many may have other ones
+# the logarithms of the orders of 0, 1, 2, ... documents; more than ten tell no more
+LOG_ORDERS = np.log([1, *accumulate(range(1, 11), operator.mul)])
 FEWEST_DOCUMENTS = 5  # of a query with ids whose scores hardly rise by chance: one of 5**5 cases
 
 
@@ -99,45 +104,47 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
 def doubt_about_order(rankings: Rankings) -> str:
     """Return what a warning says about scores of which the lowest is probably best; or nothing.
 
-    They rise from document to document in every query, as the distances of a search do; or they
-    count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the falling
-    one. Scores that were held against ranks are not in doubt.
+    They rise from document to document in nearly every query, as the distances of a search do; or
+    they count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the
+    falling one. Scores that were held against ranks are not in doubt.
     """
     if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
-    # The first scores tell nearly always, without a look at the others.
-    first_scores = _first_scores(rankings)
-    may_rise = first_scores == sorted(first_scores)
-    may_count = _may_count(rankings, first_scores)
+    # The first queries tell nearly always, without a look at the others.
+    first_queries = [_first_scores(rankings, query) for query in range(min(rankings.queries, 2))]
+    may_rise = any(scores == sorted(scores) for scores in first_queries)
+    may_count = _may_count(rankings, first_queries[0])
     if not may_rise and not may_count:
         return ""
     query, score = rankings.retrieved_scores()
     is_same_query = query[1:] == query[:-1]
+    rises = np.bincount(query[1:][is_same_query & (score[1:] > score[:-1])])
+    falls = np.bincount(query[1:][is_same_query & (score[1:] < score[:-1])], minlength=len(rises))
+    rises = np.pad(rises, (0, len(falls) - len(rises)))
     are_counted = may_count and _are_counted(rankings)
-    lengths = np.bincount(query)
-    if (score[1:] > score[:-1])[is_same_query].all():
-        if _hardly_rise_by_chance(lengths, are_counted, rankings.place is not None):
-            return _rising_scores()
-    if not are_counted or (score[1:] < score[:-1])[is_same_query].all():
-        return ""
+    if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
+        return _rising_scores(rises, falls)
     # Two labels are 0 and 1 too.
-    if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+    lengths = np.bincount(query)
+    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+        return ""
+    if not rises.any():
         return ""
     return _counted_scores(int(score.min()))
 
 
-def _first_scores(rankings: Rankings) -> list[Any]:
-    """Return the first scores of the first query."""
-    end = rankings.offsets[1]
-    scores = rankings.score[:end]
+def _first_scores(rankings: Rankings, query: int) -> list[Any]:
+    """Return the first scores of a query."""
+    start, end = rankings.offsets[query : query + 2]
+    scores = rankings.score[start:end]
     if rankings.retrieved is not None:
-        scores = scores[rankings.retrieved[:end]]
+        scores = scores[rankings.retrieved[start:end]]
     first_scores: list[Any] = scores[:4].tolist()
     return first_scores
 
 
 def _may_count(rankings: Rankings, first_scores: list[Any]) -> bool:
-    """Return whether the scores of the first query count, in many documents or in rising order."""
+    """Return whether the scores of the first query count."""
     if first_scores and first_scores[0] % 1 != 0:
         return False
     return _are_counted(rankings.piece(0, 1))
@@ -152,28 +159,47 @@ def _are_counted(rankings: Rankings) -> bool:
     return bool((score == place_in_query + int(score[0])).all())
 
 
-def _hardly_rise_by_chance(lengths: NDArray[np.int64], are_counted: bool, have_ids: bool) -> bool:
-    """Return whether queries with so many documents hardly all have rising scores by chance.
+def _hardly_rise_by_chance(
+    rises: NDArray[np.int64], falls: NDArray[np.int64], are_counted: bool, have_ids: bool
+) -> bool:
+    """Return whether the scores of nearly all queries rise, and hardly by chance.
 
-    The documents of a query rise in one of n! orders, and if their scores count, in one of n**n
-    cases. By position, a model that learned nothing scores all queries in one order.
+    Args:
+        rises: how many documents of a query have a higher score than the one before.
+        falls: how many have a lower one; with equal scores alone, a query tells nothing.
+        are_counted: whether the scores of every query count from 0 or 1.
+        have_ids: whether the documents are not by position, where a model that learned nothing
+            scores all queries in one order.
     """
+    are_rising = (falls == 0) & (rises > 0)
+    others = int((falls > 0).sum())
+    if not are_rising.any() or others > MOST_OTHERS * are_rising.sum():
+        return False
+    lengths = np.minimum(rises[are_rising] + 1, len(LOG_ORDERS) - 1)
     if not have_ids:
-        longest = min(int(lengths.max(initial=0)), 10)
-        return lengths.sum() >= MANY_DOCUMENTS and math.factorial(longest) >= HARDLY_BY_CHANCE
-    cases = 1
-    for length in np.minimum(lengths[lengths > 1], 10).tolist():
-        if are_counted and length >= FEWEST_OF_QUERY:
-            cases *= length**length
-        else:
-            cases *= math.factorial(length)
-        if cases >= HARDLY_BY_CHANCE:
-            return True
-    return False
+        longest = LOG_ORDERS[lengths.max()]
+        return bool(lengths.sum() >= MANY_DOCUMENTS and longest >= HARDLY_BY_CHANCE)
+    # The documents of a query rise in one of n! orders; if they count, in one of n**n cases.
+    cases = LOG_ORDERS[lengths]
+    if are_counted:
+        cases = np.where(lengths >= FEWEST_OF_QUERY, lengths * np.log(lengths), cases)
+    choices = _log_choices(len(lengths), others)
+    return bool(cases.sum() - choices >= HARDLY_BY_CHANCE)
 
 
-def _rising_scores() -> str:
+def _log_choices(queries: int, others: int) -> float:
+    """Return the logarithm of how many choices of queries could be the others."""
+    of_all = math.lgamma(queries + others + 1)
+    return of_all - math.lgamma(queries + 1) - math.lgamma(others + 1)
+
+
+def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
+    """Return what a warning says about scores that rise in so many documents of a query."""
     problem = "the scores of each query rise in the order of its documents"
+    if falls.any():
+        are_rising = (falls == 0) & (rises > 0)
+        counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
+        problem = f"the scores of {counts} queries rise in the order of their documents"
     ascending = mark("score_order", "ascending")
     lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
     return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"

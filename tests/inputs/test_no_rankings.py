@@ -355,7 +355,7 @@ def test_scores_beside_document_ids_that_rise_get_one_warning() -> None:
 def test_scores_that_fields_names_get_a_warning_if_they_rise_in_all_queries() -> None:
     hits = [{"id": f"d{at}", "cosine": at / 10} for at in range(5)]
     run = {"q1": hits, "q2": hits}
-    qrels = dict.fromkeys(run, {"d1": 1})
+    qrels = {query: {"d1": 1} for query in run}
     with warning("predictions"):
         compute(predictions=run, references=qrels, fields={"score": "cosine"})
 
@@ -466,6 +466,41 @@ def test_scores_by_position_that_rise_in_all_rows_get_a_warning(source: str) -> 
         compute(**inputs, score_order=order)
 
 
+def with_equal_neighbors(rows: np.ndarray) -> None:
+    rows[:, 3] = rows[:, 2]
+
+
+def with_a_row_in_another_order(rows: np.ndarray) -> None:
+    rows[4] = rows[4, ::-1]
+
+
+def with_a_row_of_equals(rows: np.ndarray) -> None:
+    rows[4] = 0.5
+
+
+@pytest.mark.parametrize(
+    "change", [with_equal_neighbors, with_a_row_in_another_order, with_a_row_of_equals]
+)
+@pytest.mark.parametrize("source", ["array", *RISING])
+def test_distances_with_ties_or_one_row_in_another_order_get_a_warning(
+    tmp_path: Path, source: str, change: Callable[[np.ndarray], None]
+) -> None:
+    distances = np.sort(np.random.default_rng(2).random((12, 8)))
+    change(distances)
+    predictions: Any = distances
+    references: Any = np.eye(12, 8)
+    if source != "array":
+        ids = [f"d{at}" for at in range(8)]
+        run = {
+            f"q{at}": dict(zip(ids, row, strict=True)) for at, row in enumerate(distances.tolist())
+        }
+        predictions = RISING[source](run, tmp_path / "run.json")
+        references = {query: {"d1": 1} for query in run}
+    with warning("predictions"):
+        compute(predictions=predictions, references=references)
+    compute(predictions=predictions, references=references, score_order="descending")
+
+
 @pytest.mark.parametrize(
     "predictions",
     [
@@ -473,7 +508,7 @@ def test_scores_by_position_that_rise_in_all_rows_get_a_warning(source: str) -> 
         [[0.1, 0.2, 0.5, 0.6, 0.7, 0.8, 0.9]] * 2,
         [[0.1, 0.2, 0.7]] * 20,  # from a model that scores all rows alike
         [*DISTANCES.tolist(), [0.2, 0.1]],
-        [*DISTANCES.tolist(), [0.2, 0.2]],
+        [*DISTANCES.tolist(), [0.3, 0.2]] * 3,
         [[4, 3, 2, 1, 0]] * 4,  # in the order of their scores
         [[1, 0], [0, 1]] * 10,  # two labels
         [[True, False], [False, True]] * 10,
