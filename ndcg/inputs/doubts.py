@@ -3,43 +3,54 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from typing import Any
 
 import numpy as np
 
-from ..measure.messages import shown
+from ..measure.messages import mark, shown
 from .columns import numbered
-from .documents import has_ids
-from .ids import PROBE
+from .documents import ById, has_ids
+from .fields import NAMES_OF_RANKS, says_lowest_first
+from .ids import PROBE, as_list
 from .rankings import Rankings
 
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
+FEWEST_QUERIES = 2  # whose ids are ids of documents too
+TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 
 
-def doubts_about_scores(rankings: Rankings, score_order: str) -> Iterator[str]:
-    """Yield what warnings say about scores as they were given, before their order is changed."""
+def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
+    """Yield what warnings say about scores of a run, as they were before their order is changed."""
     if float(rankings.score[:PROBE].min(initial=0)) == LOWEST_FLOAT32:
         # Libraries write it in place of the scores of items that they filter out.
         mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         yield f"{mask}; leave them out, or give them the score None"
     if score_order == "ascending" and rankings.place is not None:
-        yield from _gap_in_ranks(rankings)
+        name = run.fields.get("score") if has_ids(run) else None
+        yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
 
 
-def _gap_in_ranks(rankings: Rankings) -> Iterator[str]:
-    """Yield what a warning says about the first gap in ranks.
+def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
+    """Yield what a warning says about the first gap in ranks, or about several first ranks.
 
-    Scores are ranks if they are whole numbers from 1 that differ within a query.
+    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
     """
     query, score = rankings.sorted_scores()
     query, score = query[score < np.inf], score[score < np.inf]
     if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
         return
     is_next = query[1:] == query[:-1]  # the next document is of the same query
-    if (is_next & (score[1:] == score[:-1])).any():
+    shared = is_next & (score[1:] == score[:-1])
+    if shared.any():
+        is_first = np.concatenate([[True], ~is_next])
+        if are_called_ranks and shared[is_first[:-1]].all():
+            problem = "several documents of every query have its first rank"
+            hint = "if a query has several rankings, name the field of one as the query"
+            yield f"{problem}; {hint}, {mark('fields', {'query': '...'})}"
         return
     gaps = is_next & (score[1:] > score[:-1] + 1)
     if not gaps.any():
@@ -59,22 +70,65 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     """
     if not has_ids(run) or not has_ids(qrels) or rankings.unmatched:
         return
-    # Both faults leave a judged document that was not retrieved.
-    if rankings.documents is None or rankings.retrieved is None:
-        return
-    may_be_positions = rankings.excluded is None and str(run.first_id).isdigit()
+    lacks_judged = rankings.retrieved is not None
     has_unjudged = rankings.judged is not None
-    if not may_be_positions and not has_unjudged:
+    if rankings.documents is None or rankings.query_ids is None:
         return
-    queries = range(min(rankings.queries, QUERIES_LOOKED_AT))
-    ids = [rankings.documents(query) for query in queries]
-    if may_be_positions:
-        yield from _positions_as_ids(rankings, ids)
-    if has_unjudged and _may_be_respelled(ids):
-        yield from _respelled_ids(rankings, ids)
+    if lacks_judged:
+        yield from _respelled_queries(rankings, run)
+    if rankings.excluded is None:
+        if has_unjudged:
+            yield from _own_documents(rankings)
+        if lacks_judged and str(run.first_id).isdigit():
+            yield from _positions_as_ids(rankings)
+    if lacks_judged and has_unjudged:
+        yield from _respelled_ids(rankings)
 
 
-def _positions_as_ids(rankings: Rankings, ids: Sequence[Sequence[Any]]) -> Iterator[str]:
+def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
+    """Yield the ids of the documents of the first queries."""
+    if rankings.documents is not None:
+        yield from map(rankings.documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
+
+
+def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
+    """Yield what a warning says about a judged query that the run has in another spelling."""
+    missing = np.flatnonzero(rankings.missing)[:QUERIES_LOOKED_AT].tolist()
+    if not missing:
+        return
+    queries = rankings.names()
+    known = set(queries)
+    run_queries = run.queries if isinstance(run, ById) else as_list(run.query_ids)
+    others = islice((query for query in run_queries if query not in known), IDS_LOOKED_AT)
+    by_spelling = {spelling(query): query for query in others}
+    for index in missing:
+        query = queries[index]
+        other = by_spelling.get(spelling(query))
+        if other is not None:
+            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
+            return
+
+
+def _own_documents(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about queries that retrieve the document of their own id.
+
+    Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
+    """
+    if rankings.queries < FEWEST_QUERIES or rankings.query_ids is None:
+        return
+    queries = as_list(rankings.query_ids[:QUERIES_LOOKED_AT])
+    for index, documents in enumerate(_first_ids(rankings)):
+        if queries[index] not in documents:
+            return
+        place = documents.index(queries[index])
+        retrieved, judged = rankings.sides_of(index)
+        if judged[place] or not retrieved[place]:
+            return
+    problem = "every query retrieves the document of its own id, which nobody judged"
+    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+
+
+def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about ids of a run that may be positions.
 
     The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
@@ -82,7 +136,7 @@ def _positions_as_ids(rankings: Rankings, ids: Sequence[Sequence[Any]]) -> Itera
     """
     others: list[str] = []
     most = 0
-    for query, documents in enumerate(ids):
+    for query, documents in enumerate(_first_ids(rankings)):
         retrieved, _ = rankings.sides_of(query)
         ranked = set(map(str, compress(documents, retrieved)))
         if ranked != set(map(str, range(len(ranked)))):
@@ -96,11 +150,14 @@ def _positions_as_ids(rankings: Rankings, ids: Sequence[Sequence[Any]]) -> Itera
         yield f"{problem}, and {others[0]} is judged too; {hint}"
 
 
-def _respelled_ids(rankings: Rankings, ids: Sequence[Sequence[Any]]) -> Iterator[str]:
+def _respelled_ids(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about a judged id that was retrieved in another spelling.
 
     It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
     """
+    ids = list(_first_ids(rankings))
+    if not _may_be_respelled(ids):
+        return
     for query, documents in enumerate(ids):
         retrieved, judged = rankings.sides_of(query)
         unjudged = compress(documents, retrieved & ~judged)
@@ -109,9 +166,7 @@ def _respelled_ids(rankings: Rankings, ids: Sequence[Sequence[Any]]) -> Iterator
             other = by_spelling.get(spelling(document))
             if other is not None:
                 place = (rankings.place or numbered)(query, None)
-                both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                hint = "give ids with the same case, spaces, zeros and Unicode form"
-                yield f"{place}: {both}, which are two ids; {hint}"
+                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
                 return
 
 

@@ -169,10 +169,10 @@ class Rankings(NamedTuple):
         """Return how many documents of a query were retrieved, judged, and judged relevant."""
         retrieved, judged = self.sides()
         return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
+            "retrieved": self.sums(retrieved),
+            "judged": self.sums(judged),
+            "relevant": self.sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self.sums(retrieved & judged),
         }
 
     def queries_of_ties(self) -> NDArray[np.intp]:
@@ -220,7 +220,7 @@ class Rankings(NamedTuple):
         """Return which queries have no documents at all, such as lists that are all padding."""
         if self.judged is None or self.retrieved is None:
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
+        return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
     def matched(self) -> "Rankings":
         """Return the same rankings, with `unmatched`.
@@ -238,7 +238,7 @@ class Rankings(NamedTuple):
         if self._are_empty_lists() and judged.any():
             problem = "no document was both retrieved and judged: every query has an empty list"
             return self._replace(unmatched=f"{problem}; check how the lists were made")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
+        has_both = (self.sums(retrieved) > 0) & (self.sums(judged) > 0)
         if has_both.any():
             # The warning shows the documents of the first such query.
             from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
@@ -274,10 +274,10 @@ class Rankings(NamedTuple):
 
     def _ranked(self) -> Mask:
         """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self.sides()[0]) > 0)
+        ranked = np.asarray(self.sums(self.sides()[0]) > 0)
         return ranked if self.answered is None else ranked | self.answered
 
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
+    def sums(self, mask: Mask) -> NDArray[np.int64]:
         """Return how many documents of a query a mask marks."""
         until = np.concatenate([[0], np.cumsum(mask)])
         return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])

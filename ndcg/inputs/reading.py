@@ -387,7 +387,8 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [*rankings.doubts, *doubts_about_scores(rankings, score_order)]
+    run = inputs.predictions
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -401,7 +402,6 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    run = inputs.predictions
     doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:

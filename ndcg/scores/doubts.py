@@ -17,14 +17,6 @@ from ..measure.ties import Array
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
-LABELS_FIRST = (
-    "the scores are only 0 and 1, and the relevances fractions; the scores of a model are "
-    "predictions"
-)
-GRADES_FIRST = (
-    "the scores are few whole numbers, and the relevances many fractions; the scores of a model "
-    "are predictions"
-)
 HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
 MOST_OTHERS = 1 / 9  # of the queries with rising scores, so many may have other ones
 # the logarithms of the orders of 0, 1, 2, ... documents; more than ten tell no more
@@ -47,10 +39,13 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
     if masks:
         rows = np.flatnonzero(np.logical_and.reduce(masks))
-    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
+    sentences = [*part.doubts]
     if not options.is_order_given:
+        sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
-    if options.ignore_index is not None and part.queries and part.empty().all():
+    if options.ignore_index is None:
+        sentences.append(_doubt_about_zeros(part))
+    elif part.queries and part.empty().all():
         problem = "all documents are padding, so that nothing is relevant in any query"
         hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
         sentences.append(f"{problem}; {hint}")
@@ -88,14 +83,43 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     # With fewer fractions they may well be judgments.
     if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
         return ""
+    problem = ""
     if np.isin(grades, (0, 1)).all():
         if ((relevance >= 0) & (relevance <= 1)).all():
-            return LABELS_FIRST
+            problem = "the scores are only 0 and 1, and the relevances fractions"
+    elif len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        # Scores seldom repeat, and judgments often do.
+        problem = "the scores are few whole numbers, and the relevances many fractions"
+    if not problem:
         return ""
-    # Scores seldom repeat, and judgments often do.
-    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        return GRADES_FIRST
-    return ""
+    hint = f"if both are in place, {mark('score_order', 'descending')} says so"
+    return f"{problem}; the scores of a model are predictions; {hint}"
+
+
+def _doubt_about_zeros(rankings: Rankings) -> str:
+    """Return what a warning says about rows that end in zeros on both sides, as padding does.
+
+    The zeros rank above negative scores. They are in no other place, and of varying number.
+    """
+    if rankings.place is not None or len(rankings.score) < MANY_DOCUMENTS:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    last = rankings.score[np.maximum(rankings.offsets[1:] - 1, 0)]
+    if 2 * np.count_nonzero(last == 0) < rankings.queries:  # nearly always
+        return ""
+    is_zero = rankings.score == 0
+    begins = np.zeros(len(is_zero) + 1, bool)
+    begins[rankings.offsets] = True
+    is_followed_by_score = is_zero[:-1] & ~is_zero[1:] & ~begins[1:-1]
+    if is_followed_by_score.any() or rankings.relevance[is_zero].any():
+        return ""
+    zeros = rankings.sums(is_zero)
+    if zeros.min() == zeros.max() or not (rankings.score < 0).any():
+        return ""
+    problem = "rows end in scores of 0 with relevance 0, as padding does, above negative scores"
+    padded = f"pad the references with -100 and give {mark('ignore_index', -100)}"
+    return f"{problem}; {padded}, or give lists without padding"
 
 
 # Ranks and distances as scores

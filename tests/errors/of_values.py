@@ -778,6 +778,36 @@ WARNINGS: dict[str, Row] = {
         ],
         fields={"relevance": None},
     ),
+    "zeros as padding": warned(
+        compute,
+        "predictions",
+        predictions=[[0.5, -0.5, 0.2, 0], [-0.1, 0.3, 0, 0]] * 3,
+        references=[[1, 0, 0, 0], [0, 1, 0, 0]] * 3,
+    ).when_scored(),
+    "several first ranks": warned(
+        compute,
+        "predictions",
+        predictions=[
+            {"session": query, "doc_id": document, "position": position}
+            for query in ("q", "r")
+            for document, position in (("a", 1), ("b", 2), ("c", 1), ("d", 2))
+        ],
+        references={"q": {"a": 1}, "r": {"b": 1}},
+        fields={"query": ("session", None)},
+        score_order="ascending",
+    ).when_scored(),
+    "a query in another spelling": warned(
+        compute,
+        "predictions",
+        predictions={"red shoes": {"a": 0.9}, "blue shoes ": {"a": 0.8}},
+        references={"red shoes": {"a": 1}, "blue shoes": {"a": 1}},
+    ).when_scored(),
+    "documents with the ids of their queries": warned(
+        compute,
+        "predictions",
+        predictions={"a": {"a": 1, "b": 0.9}, "b": {"b": 1, "a": 0.9}},
+        references={"a": {"b": 1}, "b": {"a": 1}},
+    ).when_scored(),
     "sides that are swapped": warned(
         compute,
         "predictions",

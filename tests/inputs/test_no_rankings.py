@@ -741,3 +741,64 @@ def test_ranks_that_are_no_numbers_tell_nothing(name: str, rank: Any, tmp_path: 
     run = ROWS_IN[name](rows, tmp_path / "run")
     ndcg = compute(predictions=run, references={"q": {"b": 1}})["nDCG"]
     assert ndcg == pytest.approx(1 / math.log2(3))
+
+
+ZEROS = np.array([[0.5, -0.5, 0.2, 0], [-0.1, 0.3, 0, 0]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels"),
+    [
+        (ZEROS + 1, np.eye(6, 4)),  # in no row is a 0
+        (np.abs(ZEROS), np.eye(6, 4, 1) * (ZEROS != 0)),  # below all other scores
+        (ZEROS[:, ::-1], np.zeros((6, 4))),  # before other scores
+        (ZEROS, np.ones((6, 4))),  # of relevant documents
+        (ZEROS[[0] * 6], np.eye(6, 4) * (ZEROS[[0] * 6] != 0)),  # as many in each row
+    ],
+)
+def test_other_zeros_get_no_warning(scores: np.ndarray, labels: np.ndarray) -> None:
+    compute(predictions=scores, references=labels)
+
+
+def test_zeros_that_are_named_as_padding_get_no_warning() -> None:
+    labels = np.where(ZEROS == 0, -100, np.eye(6, 4))
+    compute(predictions=ZEROS, references=labels, ignore_index=-100)
+
+
+@pytest.mark.parametrize("position", [1, 2])
+def test_ranks_that_some_queries_share_get_no_warning(position: int) -> None:
+    rows = [
+        {"query_id": query, "doc_id": document, "position": rank}
+        for query, ranks in (("q", (1, 1, 3)), ("r", (1, position, 3)))
+        for document, rank in zip("abc", ranks, strict=True)
+    ]
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    inputs: dict[str, Any] = {"predictions": rows, "references": qrels, "score_order": "ascending"}
+    if position == 1:
+        with warning("predictions"):
+            compute(**inputs)
+    else:
+        compute(**inputs)
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels"),
+    [
+        ({"a": {"a": 1, "b": 0.9}, "b": {"b": 1}}, {"a": {"a": 1}, "b": {"b": 1}}),  # are judged
+        ({"a": {"a": 1, "b": 0.9}, "b": {"a": 1}}, {"a": {"b": 1}, "b": {"a": 1}}),
+        ({"a": {"a": 1, "b": 0.9}}, {"a": {"b": 1}}),  # one query
+    ],
+)
+def test_other_documents_with_ids_of_queries_get_no_warning(run: Run, qrels: Run) -> None:
+    compute(predictions=run, references=qrels)
+
+
+def test_documents_of_queries_that_are_excluded_get_no_warning() -> None:
+    run = {"a": {"a": 1, "b": 0.9}, "b": {"b": 1, "a": 0.9}}
+    exclude = {query: [query] for query in run}
+    compute(predictions=run, references={"a": {"b": 1}, "b": {"a": 1}}, exclude=exclude)
+
+
+def test_grades_as_scores_get_no_warning_if_their_order_is_given() -> None:
+    scores, means = [[at % 4 for at in range(15)]], [[at / 16 + 0.01 for at in range(15)]]
+    compute(predictions=scores, references=means, score_order="descending")

@@ -287,6 +287,7 @@ EXPECTED_WARNINGS = (
     "all documents are padding",
     "missing from the run",
     "the scores of each query rise in the order of its documents",
+    "queries rise in the order of their documents",
     "the scores of each query are ",
 )
 
