@@ -12,6 +12,7 @@ import json
 import math
 import mmap
 import numpy as np
+import operator
 import os
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -4895,6 +4896,296 @@ def _is_narrow(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 2 and dtype.name.startswith(("bfloat16", "float8"))
 
 
+# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
+
+class Rankings(NamedTuple):
+    """Queries and their documents, as the arrays that the kernel accepts."""
+
+    relevance: NDArray[Any]  # the relevance of the documents, query after query
+    score: NDArray[Any]  # their scores, in the same order
+    # the starts of the queries, from 0, and the end of the last one: int64 of shape
+    # ``(queries + 1,)``
+    offsets: NDArray[np.int64]
+    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
+    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
+    # a function that describes a query, by its index, and a document, by its position or None, with
+    # their ids; None if they have no ids
+    place: Place | None = None
+    # the ids of the queries; None if they have none
+    query_ids: Sequence[Any] | pa.Array | None = None
+    # True for a query whose ranking in the predictions leaves no document here, such as an empty
+    # list of ids; None if there are none
+    answered: Mask | None = None
+    # of every query the numbers of documents to exclude that were retrieved and that were judged,
+    # of shape ``(queries, 2)``; None without `exclude`
+    excluded: NDArray[np.int64] | None = None
+    # the warning that no document was both retrieved and judged, although both sides have ids;
+    # empty if one was; None if that is unknown
+    unmatched: str | None = None
+    # a function from the index of a query to the ids of its documents, in order; rows for flat
+    # columns without document ids; None if documents have only positions
+    documents: Callable[[int], Sequence[Any]] | None = None
+    # what warnings say about the predictions as they were read
+    doubts: tuple[str, ...] = ()
+    # whether the scores were held against ranks, or against the order of hits
+    has_ranks: bool = False
+
+    @classmethod
+    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
+        """Return the rankings of documents from both sides, without padding."""
+        if relevance.padding is not None and relevance.padding.any():
+            kept = ~relevance.padding
+            if relevance.present is not None:
+                kept |= ~relevance.present  # a document without a relevance is not padding
+            score = score.only(kept)
+            relevance = relevance.only(kept)
+        judged, retrieved = relevance.present, score.present
+        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
+
+    @property
+    def queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def names(self) -> list[Any]:
+        """Return the ids of the queries, or their indices."""
+        if self.query_ids is None:
+            return list(range(self.queries))
+        return as_list(self.query_ids)
+
+    @property
+    def missing(self) -> Mask:
+        """True for a query with documents of which none has a score: the run lacks it."""
+        ranked = self._ranked()
+        if ranked.all():  # in most runs
+            return ~ranked
+        return ~(ranked | self.empty())
+
+    def lacking(self) -> Mask:
+        """Return which queries are missing from the predictions, or have no documents at all."""
+        return self.missing | self.empty()
+
+    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
+        """Return the same documents, neither judged nor retrieved if a mask is False for them.
+
+        If they are excluded from the run only, they stay judged.
+        """
+        retrieved = in_both(kept, self.retrieved)
+        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
+        if exclude_from == "run":
+            return rankings
+        return rankings._replace(judged=in_both(kept, self.judged))
+
+    def judged_only(self) -> "Rankings":
+        """Return the same documents, but unjudged ones count as not retrieved."""
+        if self.judged is None:
+            return self
+        # Invalid scores are kept, so that they are rejected.
+        kept = self.judged | ~(self.score < np.inf)
+        kept = in_both(kept, self.retrieved)
+        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
+
+    def with_scores_in(self, score_dtype: str) -> "Rankings":
+        """Return the same documents with their scores in the type in which they are compared."""
+        if score_dtype == "given":
+            return self
+        score = in_dtype(self.score, score_dtype)
+        became_infinite = np.isinf(score) & np.isfinite(self.score)
+        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
+        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
+        self._refuse_scores(became_infinite, problem)
+        return self._replace(score=score)
+
+    def with_highest_first(self, score_order: str) -> "Rankings":
+        """Return the same documents with scores of which the highest ranks first.
+
+        Scores in ascending order are negated after they have their type, since the complement of a
+        large integer may be rounded otherwise.
+        """
+        if score_order == "descending":
+            return self
+        problem = "is not a score; None or inf marks one not retrieved"
+        self._refuse_scores(~(self.score > -np.inf), problem)
+        return self._replace(score=negated(self.score))
+
+    def with_gains(self, labels: Labels) -> "Rankings":
+        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
+        gains = labels.gains_of(self.relevance)
+        unknown = in_both(np.isnan(gains), self.judged)
+        if unknown.any():
+            row = int(unknown.argmax())
+            label = float(self.relevance[row])
+            problem = NOT_A_RELEVANCE.format(value=label)
+            if math.isfinite(label):
+                problem = f"{label:g} {labels.unknown(label)}"
+            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
+        if self.judged is not None:
+            gains = np.where(self.judged, gains, 0)
+        return self._replace(relevance=gains)
+
+    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
+        """Raise an error for the first retrieved document that a mask marks."""
+        wrong = in_both(wrong, self.retrieved)
+        if wrong.any():
+            row = int(wrong.argmax())
+            query, position = place_among(self.offsets, row)
+            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays for the kernel, by name."""
+        return dict(zip(self._fields[:5], self[:5], strict=True))
+
+    def counts(self) -> dict[str, NDArray[np.int64]]:
+        """Return how many documents of a query were retrieved, judged, and judged relevant."""
+        retrieved, judged = self.sides()
+        return {
+            "retrieved": self.sums(retrieved),
+            "judged": self.sums(judged),
+            "relevant": self.sums(judged & (self.relevance > 0)),
+            "retrieved and judged": self.sums(retrieved & judged),
+        }
+
+    def queries_of_ties(self) -> NDArray[np.intp]:
+        """Return the query of every pair of adjacent retrieved documents with equal scores."""
+        query, score = self.sorted_scores()
+        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return np.asarray(query[1:][is_tie])
+
+    def retrieved_scores(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of the retrieved documents."""
+        retrieved, _ = self.sides()
+        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))
+        return query[retrieved], self.score[retrieved]
+
+    def sorted_scores(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Return the query and the score of the retrieved documents, by query, the lowest first."""
+        query, score = self.retrieved_scores()
+        order = np.lexsort((score, query))
+        return query[order], score[order]
+
+    def pieces(self, documents: int) -> Iterator["Rankings"]:
+        """Yield the same queries in pieces of about this many documents."""
+        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
+        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
+            yield self.piece(start, stop)
+
+    def piece(self, start: int, stop: int) -> "Rankings":
+        """Return the queries from one up to another."""
+        queries = slice(start, stop)
+        rows = slice(*self.offsets[[start, stop]].tolist())
+        return Rankings(
+            self.relevance[rows],
+            self.score[rows],
+            self.offsets[start : stop + 1] - self.offsets[start],
+            taken(self.judged, rows),
+            taken(self.retrieved, rows),
+            _counted_from(start, self.place),
+            taken(self.query_ids, queries),
+            taken(self.answered, queries),
+            taken(self.excluded, queries),
+            documents=_counted_from(start, self.documents),
+        )
+
+    def empty(self) -> Mask:
+        """Return which queries have no documents at all, such as lists that are all padding."""
+        if self.judged is None or self.retrieved is None:
+            return np.asarray(self.offsets[1:] == self.offsets[:-1])
+        return np.asarray(self.sums(self.judged | self.retrieved) == 0)
+
+    def matched(self) -> "Rankings":
+        """Return the same rankings, with `unmatched`.
+
+        In lists and mappings by ids, this is known only if a query has both retrieved and judged
+        documents. In flat columns, there may be no such query because the ids of queries differ.
+        """
+        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
+            return self._replace(unmatched="")
+        # Almost always, one of the first documents is in both.
+        for rows in (slice(PROBE), slice(None)):
+            retrieved, judged = self.sides(rows)
+            if (retrieved & judged).any():
+                return self._replace(unmatched="")
+        if self._are_empty_lists() and judged.any():
+            problem = "no document was both retrieved and judged: every query has an empty list"
+            return self._replace(unmatched=f"{problem}; check how the lists were made")
+        has_both = (self.sums(retrieved) > 0) & (self.sums(judged) > 0)
+        if has_both.any():
+            # The warning shows the documents of the first such query.
+            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
+            retrieved, judged = retrieved & from_query, judged & from_query
+        elif self.answered is not None or not (retrieved.any() and judged.any()):
+            return self
+        first_retrieved = self._place_of(int(retrieved.argmax()))
+        first_judged = self._place_of(int(judged.argmax()))
+        problem = "no document was both retrieved and judged"
+        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
+        hint = float_hint(first_retrieved, first_judged)
+        hint = hint or "; check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}{hint}")
+
+    def _are_empty_lists(self) -> bool:
+        """Return whether all of several queries have a ranking without documents."""
+        if self.answered is None or self.excluded is not None:
+            return False
+        return self.queries > 1 and bool(self.answered.all())
+
+    def _place_of(self, row: int) -> str:
+        return (self.place or numbered)(*place_among(self.offsets, row))
+
+    def sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
+        """Return which of some documents were retrieved, and which were judged."""
+        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
+        retrieved = in_both(has_score, taken(self.retrieved, rows))
+        return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
+
+    def sides_of(self, query: int) -> tuple[Mask, Mask]:
+        """Return which documents of a query were retrieved, and which were judged."""
+        return self.sides(slice(*self.offsets[query : query + 2].tolist()))
+
+    def _ranked(self) -> Mask:
+        """Return which queries have a ranking in the run, even if none of its documents is left."""
+        ranked = np.asarray(self.sums(self.sides()[0]) > 0)
+        return ranked if self.answered is None else ranked | self.answered
+
+    def sums(self, mask: Mask) -> NDArray[np.int64]:
+        """Return how many documents of a query a mask marks."""
+        until = np.concatenate([[0], np.cumsum(mask)])
+        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
+
+
+def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
+    if function is None:
+        return None
+    return lambda query, *position: function(start + query, *position)
+
+
+def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
+    """Return predictions and references as Arrow lists, with nulls for missing values.
+
+    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
+    others are float64.
+    """
+    offsets = pa.array(rankings.offsets, pa.int32())
+    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
+    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
+    return predictions, references
+
+
+def _arrow_lists(
+    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
+) -> pa.Array:
+    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
+    try:
+        values = pa.array(numbers, mask=None if present is None else ~present)
+        if not is_narrow:
+            values = values.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
+        raise InputError(problem, argument) from None
+    return pa.ListArray.from_arrays(offsets, values)
+
+
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
 
 ROLES = ("query", "document", "score", "relevance")
@@ -5731,816 +6022,6 @@ def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
     return "neither side has such a field"
 
 
-# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
-
-FEWEST_OF_QUERY = 3  # documents whose order tells something
-BY_CHANCE = 1 / 1000  # above it, all scores may rise, or count, by chance
-HIGHEST_GRADE = 10
-MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
-
-
-def refuse_no_rankings(score: Column, relevance: Column) -> None:
-    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) == 0:
-        return
-    # Rows of a table, and lists of ids, have a value in each place.
-    if score.present is not None or relevance.present is not None:
-        return
-    width = int(lengths[0])
-    are_alike = len(lengths) > 1 and (lengths == width).all()
-    if are_alike and width in (2, 3):
-        _refuse_rows(score.values.reshape(-1, width), relevance.values.reshape(-1, width))
-    refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
-
-
-def warn_of_one_document(score: Column) -> None:
-    """Warn of queries of one document, which may be the documents of one query."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) < 2 or not (lengths == 1).all():
-        return
-    problem = f"{len(lengths)} queries have one document each, so no order matters"
-    hint = (
-        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
-    )
-    warn(f"{mark('predictions')}: {problem}; {hint}")
-
-
-def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
-    """Raise an error for rows of a user, an item and perhaps a value: each would be a query.
-
-    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
-    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
-    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
-    the third scores have fractions, or some items of both sides are above all grades.
-    """
-    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
-    if not _are_distinct(pairs) or (rows == others).all():
-        return
-    if len(pairs) < 5 and (pairs < HIGHEST_GRADE).all():
-        return
-    if (pairs == other_pairs).all():
-        raise _rows_of_a_table(rows[0], others[0])
-    if not _have_same_users(pairs, other_pairs):
-        return
-    if min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE:
-        raise _rows_of_a_table(rows[0], others[0])
-    values = rows[:, 2:]
-    if values.size and np.mean(values != np.trunc(values)) > 0.5:  # mostly fractions
-        raise _rows_of_a_table(rows[0], others[0])
-
-
-def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
-    one, another = (", ".join(f"{value:.7g}" for value in cells) for cells in (row, other))
-    names = ["user_id", "item_id", "score"][: len(row)]
-    fields = "a user, an item and a value" if len(row) == 3 else "a user and an item"
-    problem = f"both sides hold rows of {fields}, such as ({one}) and ({another})"
-    columns = ", ".join(f'"{name}"' for name in names)
-    hint = (
-        "give tables with names of columns, such as "
-        f"predictions=pd.DataFrame(rows, columns=[{columns}])"
-    )
-    return ValueError(f"{problem}, and each would be a query of its own; {hint}")
-
-
-def refuse_tuples(predictions: Any, references: Any) -> None:
-    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
-
-    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
-    Traceback (most recent call last):
-    ...
-    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
-(1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
-predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
-    """
-    if _types_of_tuples(predictions) != {(int, int, float)}:
-        return
-    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
-        return
-    users = {row[0] for row in predictions}
-    if not users.isdisjoint(row[0] for row in references):
-        raise _rows_of_a_table(predictions[0], references[0])
-
-
-def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
-    """Return the types in the rows of a side if all are tuples of three; else nothing."""
-    if not isinstance(side, (list, tuple)):
-        return set()
-    if not all(type(row) is tuple and len(row) == 3 for row in side):
-        return set()
-    return {tuple(map(type, row)) for row in side}
-
-
-def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
-    """Return whether both sides have the same users, some of them repeatedly, and other items."""
-    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
-    are_repeated = len(users) < len(pairs)
-    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
-
-
-def refuse_ids(
-    arguments: tuple[str, str], sides: tuple[NDArray[Any], NDArray[Any]], lengths: NDArray[np.int64]
-) -> None:
-    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
-
-    In many documents the highest of each side is above the length of the longest query, which
-    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
-    documents, and only the first side must go beyond that length: that is a warning.
-    """
-    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
-        return
-    highest = [side.max() for side in sides]
-    are_many = len(sides[0]) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
-        return
-    query = np.repeat(np.arange(len(lengths)), lengths)
-    for side in sides:
-        rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[side != -1]):  # -1 is no document
-            return
-    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
-    problem = "hold other whole numbers in each place of a query, as ids are, such as"
-    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
-    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
-    if are_many:
-        raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
-    warn(f"{mark(arguments[0])}: both sides {words}; they are read as values")
-
-
-def _are_distinct(rows: NDArray[Any]) -> bool:
-    """Return whether rows are whole numbers, and all differ."""
-    are_whole = (rows == np.trunc(rows)).all()
-    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
-
-
-def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Args:
-        argument: the argument that holds the scores.
-        name: the name of the column or the field of scores.
-        rows: the scores by query.
-    """
-    try:
-        first = first_if_counted(map(sorted, rows))
-    except (TypeError, ValueError):  # some are not numbers; another error says so
-        return
-    if first is not None:
-        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
-        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
-        raise InputError(f"{problem}; {hint}", argument)
-
-
-def first_if_counted(rows: Iterable[list[Any]]) -> Any:
-    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
-    first = None
-    for scores in rows:
-        if not scores:
-            continue
-        if first is None:
-            first = scores[0]
-        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
-            return None
-    return first
-
-
-# Scores that rise in the order of the documents
-
-
-def warn_of_rising_scores(argument: str, rows: Iterable[Iterable[Any]]) -> None:
-    """Warn of scores that rise from document to document in all queries, as distances do.
-
-    A few documents may be in this order by chance: n of a query in one of n! orders, and if the
-    scores count from 0 or 1, in one of n**n cases.
-    """
-    by_chance = 1.0
-    for row in rows:
-        scores = list(row)
-        if not _rise(scores):
-            return
-        if by_chance > BY_CHANCE:
-            few = min(len(scores), 10)
-            is_counted = few >= FEWEST_OF_QUERY and first_if_counted([scores]) is not None
-            by_chance /= few**few if is_counted else math.factorial(few)
-    if by_chance > BY_CHANCE:
-        return
-    warn(f"{mark(argument)}: {rising_scores()}")
-
-
-def _rise(scores: Sequence[Any]) -> bool:
-    if len(scores) < 2:
-        return True
-    if not _inputs_no_rankings_are_numbers(scores[:2]) or not scores[0] < scores[1]:  # faster
-        return False
-    return _inputs_no_rankings_are_numbers(scores) and all(before < after for before, after in pairwise(scores))
-
-
-def rise_in_first_rows(queries: Iterable[Any], scores: Iterable[Any]) -> bool:
-    """Return whether each score is above the score of its query's row before."""
-    last: dict[Any, Any] = {}
-    for query, score in zip(queries, scores, strict=False):
-        if not isinstance(score, Real):
-            return False
-        if query in last and score <= last[query]:
-            return False
-        last[query] = score
-    return True
-
-
-def rising_scores() -> str:
-    """Return what a warning says about scores that rise from document to document."""
-    problem = "the scores of each query rise in the order of its documents"
-    ascending = mark("score_order", "ascending")
-    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
-    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
-
-
-def highest_first() -> str:
-    """Return what a warning about the order of scores says if they are right."""
-    return f"if the highest is, give {mark('score_order', 'descending')}"
-
-
-# Scores beside ranks
-
-
-def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
-    return all(issubclass(kind, Real) for kind in set(map(type, values)))
-
-
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    if scores[0] != scores[0]:  # nan
-        return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
-
-
-def equal_scores() -> str:
-    """Return what a warning says about equal scores beside ranks."""
-    call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
-
-
-def other_order(ascending: bool) -> str:
-    """Return what a warning says about ranks that contradict the scores."""
-    problem = (
-        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
-    )
-    if ascending:
-        return problem
-    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
-
-
-def _tell_order(ranks: Iterable[Any]) -> bool:
-    """Return whether ranks tell an order; some runs have one number in all rows."""
-    return len(set(ranks)) > 1
-
-
-def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
-) -> tuple[str, bool]:
-    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
-
-    The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank. Return as well whether the ranks tell an order.
-    """
-    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
-    numbers_of_ranks = _numbers_or_none(ranks)
-    numbers_of_scores = _numbers_or_none(scores)
-    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
-        if not id_kind(type(query)):
-            continue  # reading this row raises an error
-        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
-        scores_of_query.append(score)
-        ranks_of_query.append(rank)
-    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
-
-
-def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
-    """Return values with None in place of what is no number."""
-    values = list(values)
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
-    return [value if isinstance(value, Real) else None for value in values]
-
-
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
-    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return f"query {shown(query)}: {equal_scores()}"
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, ascending):
-            return f"query {shown(query)}: {other_order(ascending)}"
-        if _share_first_rank(scores_of_query, ranks_of_query):
-            problem = "documents with different scores have its first rank"
-            hint = "if the run holds several systems, give one of them"
-            return f"query {shown(query)}: {problem}; {hint}"
-    return ""
-
-
-def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether ranks tell an order, but the first one is that of several scores."""
-    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    first = min(ranks)
-    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
-
-
-def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # as in several systems
-        return False
-    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
-        return False
-    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
-    return by_rank != sorted(scores, reverse=not ascending)
-
-
-def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
-    return [value for value in values if isinstance(value, Real)]
-
-
-def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
-    """Return what a warning says about hits whose order and values disagree; empty if they agree.
-
-    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
-    "ascending", scores that fall from hit to hit are still doubtful.
-    """
-    scores = _real_numbers(values)
-    places = _real_numbers(list(map(as_number, ranks)))
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
-    best_first = sorted(scores, reverse=not names.ascending)
-    if list(scores) == best_first:
-        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
-            return other_order(names.ascending)
-        return ""
-    if names.name("score") is not None:
-        return ""
-    # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and list(scores) == best_first[::-1]
-    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
-        return ""
-    problem = "the scores rank its hits in another order than they are in, and the scores count"
-    order = f"if the order counts, give {mark('fields', {'score': None})}"
-    if names.ascending:
-        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
-        return f"{problem}; {order}; {highest}"
-    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
-    return f"{problem}; {order}; {lowest}; {highest_first()}"
-
-
-# ndcg/inputs/rankings.py: The input of the kernel: relevances and scores, query after query, and the names of queries.
-
-LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
-QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
-
-
-class Rankings(NamedTuple):
-    """Queries and their documents, as the arrays that the kernel accepts."""
-
-    relevance: NDArray[Any]  # the relevance of the documents, query after query
-    score: NDArray[Any]  # their scores, in the same order
-    # the starts of the queries, from 0, and the end of the last one: int64 of shape
-    # ``(queries + 1,)``
-    offsets: NDArray[np.int64]
-    judged: Mask | None = None  # False if the relevance is missing; None if none is missing
-    retrieved: Mask | None = None  # False if the score is missing; None if none is missing
-    # a function that describes a query, by its index, and a document, by its position or None, with
-    # their ids; None if they have no ids
-    place: Place | None = None
-    # the ids of the queries; None if they have none
-    query_ids: Sequence[Any] | pa.Array | None = None
-    # True for a query whose ranking in the predictions leaves no document here, such as an empty
-    # list of ids; None if there are none
-    answered: Mask | None = None
-    # of every query the numbers of documents to exclude that were retrieved and that were judged,
-    # of shape ``(queries, 2)``; None without `exclude`
-    excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
-    unmatched: str | None = None
-    # a function from the index of a query to the ids of its documents, in order; rows for flat
-    # columns without document ids; None if documents have only positions
-    documents: Callable[[int], Sequence[Any]] | None = None
-    # what warnings say about the predictions as they were read
-    doubts: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, score: Column, relevance: Column, **others: Any) -> "Rankings":
-        """Return the rankings of documents from both sides, without padding."""
-        if relevance.padding is not None and relevance.padding.any():
-            kept = ~relevance.padding
-            if relevance.present is not None:
-                kept |= ~relevance.present  # a document without a relevance is not padding
-            score = score.only(kept)
-            relevance = relevance.only(kept)
-        judged, retrieved = relevance.present, score.present
-        return cls(relevance.values, score.values, score.offsets, judged, retrieved, **others)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries."""
-        return len(self.offsets) - 1
-
-    def names(self) -> list[Any]:
-        """Return the ids of the queries, or their indices."""
-        if self.query_ids is None:
-            return list(range(self.queries))
-        return as_list(self.query_ids)
-
-    @property
-    def missing(self) -> Mask:
-        """True for a query with documents of which none has a score: the run lacks it."""
-        ranked = self._ranked()
-        if ranked.all():  # in most runs
-            return ~ranked
-        return ~(ranked | self.empty())
-
-    def lacking(self) -> Mask:
-        """Return which queries are missing from the predictions, or have no documents at all."""
-        return self.missing | self.empty()
-
-    def only(self, kept: Mask, exclude_from: str = "both") -> "Rankings":
-        """Return the same documents, neither judged nor retrieved if a mask is False for them.
-
-        If they are excluded from the run only, they stay judged.
-        """
-        retrieved = in_both(kept, self.retrieved)
-        rankings = self._replace(retrieved=retrieved, answered=self._ranked())
-        if exclude_from == "run":
-            return rankings
-        return rankings._replace(judged=in_both(kept, self.judged))
-
-    def judged_only(self) -> "Rankings":
-        """Return the same documents, but unjudged ones count as not retrieved."""
-        if self.judged is None:
-            return self
-        # Invalid scores are kept, so that they are rejected.
-        kept = self.judged | ~(self.score < np.inf)
-        kept = in_both(kept, self.retrieved)
-        return self._replace(retrieved=unless_all(kept), answered=self._ranked())
-
-    def with_scores_in(self, score_dtype: str) -> "Rankings":
-        """Return the same documents with their scores in the type in which they are compared."""
-        if score_dtype == "given":
-            return self
-        score = in_dtype(self.score, score_dtype)
-        became_infinite = np.isinf(score) & np.isfinite(self.score)
-        hint = f"scale the scores, or compare them as they are by {mark('score_dtype', 'given')}"
-        problem = f"is too large for {mark('score_dtype', score_dtype)}; {hint}"
-        self._refuse_scores(became_infinite, problem)
-        return self._replace(score=score)
-
-    def with_highest_first(self, score_order: str) -> "Rankings":
-        """Return the same documents with scores of which the highest ranks first.
-
-        Scores in ascending order are negated after they have their type, since the complement of a
-        large integer may be rounded otherwise.
-        """
-        if score_order == "descending":
-            return self
-        problem = "is not a score; None or inf marks one not retrieved"
-        self._refuse_scores(~(self.score > -np.inf), problem)
-        return self._replace(score=negated(self.score))
-
-    def with_gains(self, labels: Labels) -> "Rankings":
-        """Return the same documents with the gain of their label as relevance, 0 if not judged."""
-        gains = labels.gains_of(self.relevance)
-        unknown = in_both(np.isnan(gains), self.judged)
-        if unknown.any():
-            row = int(unknown.argmax())
-            label = float(self.relevance[row])
-            problem = NOT_A_RELEVANCE.format(value=label)
-            if math.isfinite(label):
-                problem = f"{label:g} {labels.unknown(label)}"
-            raise InvalidRankingError("relevance", *place_among(self.offsets, row), problem)
-        if self.judged is not None:
-            gains = np.where(self.judged, gains, 0)
-        return self._replace(relevance=gains)
-
-    def gap_in_ranks(self) -> str:
-        """Return what a warning says about scores that are ranks, if some ranks are missing.
-
-        The lowest ranks first. They are whole numbers from 1 that differ within a
-        query. Empty if the scores are no ranks, or have no gap.
-        """
-        retrieved = self._of_sides()[0] & (self.score < np.inf)
-        score = self.score[retrieved]
-        if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
-            return ""
-        query, score = self._in_order(retrieved)
-        is_next = query[1:] == query[:-1]  # the next document is of the same query
-        if (is_next & (score[1:] == score[:-1])).any():
-            return ""
-        gaps = is_next & (score[1:] > score[:-1] + 1)
-        if not gaps.any():
-            return ""
-        row = int(gaps.argmax())
-        place = (self.place or numbered)(int(query[row]), None)
-        before, after = score[row : row + 2].tolist()
-        problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
-        hint = "if these are ranks, give each retrieved document, also if nobody judged it"
-        return f"{place}: {problem}; {hint}"
-
-    def mask_among_scores(self) -> str:
-        """Return what a warning says about the lowest float32 among the first scores; or nothing.
-
-        Libraries write it in place of the scores of items that they filter out.
-        """
-        if float(self.score[:PROBE].min(initial=0)) != LOWEST_FLOAT32:
-            return ""
-        problem = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
-        return f"{problem}; leave them out, or give them the score None"
-
-    def doubtful_scores(self) -> str:
-        """Return what a warning says about scores that are hardly scores; empty for others.
-
-        They count from 0 or 1 in each query, as ranks and positions by `argsort` do, in any order
-        but the falling one; or they rise in the order of documents by position, as distances of a
-        search do. Few documents tell nothing, and of scores that rise in rows with ids of queries
-        another warning tells.
-        """
-        if len(self.score) < MANY_DOCUMENTS:
-            return ""
-        # The first scores tell nearly always, without a look at the others.
-        first_scores = self.score[: self.offsets[1]][:4].tolist()
-        if self.place is None:
-            may_rise = first_scores == sorted(first_scores)
-            if (may_rise or self.retrieved is not None) and self._rise():
-                return rising_scores()
-        if first_scores and first_scores[0] % 1 != 0:
-            return ""
-        if not self._piece(0, 1)._counts() or not self._counts():
-            return ""
-        retrieved = self._of_sides()[0]
-        lengths = self._sums(retrieved)
-        # Two labels are 0 and 1 too.
-        if lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-            return ""
-        query, score_in_order = self._in_order(retrieved)
-        score = self.score[retrieved]
-        is_same_query = query[1:] == query[:-1]
-        if (score[1:] < score[:-1])[is_same_query].all():
-            return ""
-        if self.place is not None and np.array_equal(score, score_in_order):
-            return ""
-        first = int(score_in_order[0])
-        problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
-        ascending = mark("score_order", "ascending")
-        hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
-        return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
-
-    def _counts(self) -> bool:
-        """Return whether the scores of a query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
-        query, score = self._in_order(self._of_sides()[0])
-        if len(score) == 0 or score[0] not in (0, 1):
-            return False
-        place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
-        return bool((score == place_in_query + int(score[0])).all())
-
-    def _rise(self) -> bool:
-        """Return whether each score of a query is above the one before, in a long query too.
-
-        A model that learned nothing scores all rows in one order, of which there are n!.
-        """
-        retrieved = self._of_sides()[0]
-        longest = int(self._sums(retrieved).max(initial=0))
-        if math.factorial(min(longest, 10)) < 1 / BY_CHANCE:
-            return False
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[retrieved]
-        score = self.score[retrieved]
-        is_same_query = query[1:] == query[:-1]
-        return bool((score[1:] > score[:-1])[is_same_query].all())
-
-    def counted_ids(self) -> str:
-        """Return what a warning says about ids of a run that may be positions; empty for others.
-
-        The ids of the first queries are 0, 1, 2, ... in any order, as rerankers number their
-        candidates, and some judged documents have other ids.
-        """
-        if self.documents is None or self.excluded is not None:
-            return ""
-        others: list[str] = []
-        most = 0
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = list(map(str, self.documents(query)))
-            retrieved, _ = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            ranked = set(compress(ids, retrieved))
-            if ranked != set(map(str, range(len(ranked)))):
-                return ""
-            others += [document for document in ids if document not in ranked]
-            most = max(most, len(ranked))
-        # A single document that is called 0 tells nothing.
-        if most < 2 or not others or not others[0].isdigit():
-            return ""
-        problem = "the ids of every query count from 0, as positions among its candidates do"
-        hint = "if they are positions, look up the ids, ids[position]"
-        return f"{problem}, and {others[0]} is judged too; {hint}"
-
-    def respelled_ids(self) -> str:
-        """Return what a warning says about a judged id that was retrieved in another spelling.
-
-        It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
-        The first queries are looked at. Empty if there is none.
-        """
-        if self.documents is None or self.place is None:
-            return ""
-        for query in range(min(self.queries, QUERIES_LOOKED_AT)):
-            ids = self.documents(query)
-            retrieved, judged = self._of_sides(slice(*self.offsets[query : query + 2].tolist()))
-            others = {spelling(ranked): ranked for ranked in compress(ids, retrieved & ~judged)}
-            for document in compress(ids, judged & ~retrieved):
-                other = others.get(spelling(document))
-                if other is not None:
-                    ids_of_both = f"{shown(document)} is judged and {shown(other)} retrieved"
-                    hint = "give ids with the same case, spaces, zeros and Unicode form"
-                    return f"{self.place(query, None)}: {ids_of_both}, which are two ids; {hint}"
-        return ""
-
-    def _refuse_scores(self, wrong: Mask, problem: str) -> None:
-        """Raise an error for the first retrieved document that a mask marks."""
-        wrong = in_both(wrong, self.retrieved)
-        if wrong.any():
-            row = int(wrong.argmax())
-            query, position = place_among(self.offsets, row)
-            raise InvalidRankingError("score", query, position, f"{self.score[row]} {problem}")
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays for the kernel, by name."""
-        return dict(zip(self._fields[:5], self[:5], strict=True))
-
-    def counts(self) -> dict[str, NDArray[np.int64]]:
-        """Return how many documents of a query were retrieved, judged, and judged relevant."""
-        retrieved, judged = self._of_sides()
-        return {
-            "retrieved": self._sums(retrieved),
-            "judged": self._sums(judged),
-            "relevant": self._sums(judged & (self.relevance > 0)),
-            "retrieved and judged": self._sums(retrieved & judged),
-        }
-
-    def queries_of_ties(self) -> NDArray[np.intp]:
-        """Return the query of every pair of adjacent retrieved documents with equal scores."""
-        query, score = self._in_order(self._of_sides()[0])
-        is_tie = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-        return np.asarray(query[1:][is_tie])
-
-    def _in_order(self, chosen: Mask) -> tuple[NDArray[np.intp], NDArray[Any]]:
-        """Return the query and the score of some documents, by query and ascending by score."""
-        query = np.repeat(np.arange(self.queries), np.diff(self.offsets))[chosen]
-        score = self.score[chosen]
-        order = np.lexsort((score, query))
-        return query[order], score[order]
-
-    def pieces(self, documents: int) -> Iterator["Rankings"]:
-        """Yield the same queries in pieces of about this many documents."""
-        cuts = np.flatnonzero(np.diff(np.maximum(self.offsets - 1, 0) // documents)).tolist()
-        for start, stop in pairwise(sorted({0, *cuts, self.queries})):
-            yield self._piece(start, stop)
-
-    def _piece(self, start: int, stop: int) -> "Rankings":
-        queries = slice(start, stop)
-        rows = slice(*self.offsets[[start, stop]].tolist())
-        return Rankings(
-            self.relevance[rows],
-            self.score[rows],
-            self.offsets[start : stop + 1] - self.offsets[start],
-            taken(self.judged, rows),
-            taken(self.retrieved, rows),
-            _counted_from(start, self.place),
-            taken(self.query_ids, queries),
-            taken(self.answered, queries),
-            taken(self.excluded, queries),
-            documents=_counted_from(start, self.documents),
-        )
-
-    def empty(self) -> Mask:
-        """Return which queries have no documents at all, such as lists that are all padding."""
-        if self.judged is None or self.retrieved is None:
-            return np.asarray(self.offsets[1:] == self.offsets[:-1])
-        return np.asarray(self._sums(self.judged | self.retrieved) == 0)
-
-    def matched(self) -> "Rankings":
-        """Return the same rankings, with `unmatched`.
-
-        In lists and mappings by ids, this is known only if a query has both retrieved and judged
-        documents. In flat columns, there may be no such query because the ids of queries differ.
-        """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
-        # Almost always, one of the first documents is in both.
-        for rows in (slice(PROBE), slice(None)):
-            retrieved, judged = self._of_sides(rows)
-            if (retrieved & judged).any():
-                return self._replace(unmatched="")
-        if self._are_empty_lists() and judged.any():
-            problem = "no document was both retrieved and judged: every query has an empty list"
-            return self._replace(unmatched=f"{problem}; check how the lists were made")
-        has_both = (self._sums(retrieved) > 0) & (self._sums(judged) > 0)
-        if has_both.any():
-            # The warning shows the documents of the first such query.
-            from_query = np.arange(len(retrieved)) >= self.offsets[has_both.argmax()]
-            retrieved, judged = retrieved & from_query, judged & from_query
-        elif self.answered is not None or not (retrieved.any() and judged.any()):
-            return self
-        first_retrieved = self._place_of(int(retrieved.argmax()))
-        first_judged = self._place_of(int(judged.argmax()))
-        problem = "no document was both retrieved and judged"
-        both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
-
-    def _are_empty_lists(self) -> bool:
-        """Return whether all of several queries have a ranking without documents."""
-        if self.answered is None or self.excluded is not None:
-            return False
-        return self.queries > 1 and bool(self.answered.all())
-
-    def _place_of(self, row: int) -> str:
-        return (self.place or numbered)(*place_among(self.offsets, row))
-
-    def _of_sides(self, rows: slice = slice(None)) -> tuple[Mask, Mask]:
-        """Return which of some documents were retrieved, and which were judged."""
-        has_score = np.asarray(self.score[rows] != -np.inf)  # nan counts too, and is rejected later
-        retrieved = in_both(has_score, taken(self.retrieved, rows))
-        return retrieved, mask_of(len(retrieved), taken(self.judged, rows))
-
-    def _ranked(self) -> Mask:
-        """Return which queries have a ranking in the run, even if none of its documents is left."""
-        ranked = np.asarray(self._sums(self._of_sides()[0]) > 0)
-        return ranked if self.answered is None else ranked | self.answered
-
-    def _sums(self, mask: Mask) -> NDArray[np.int64]:
-        """Return how many documents of a query a mask marks."""
-        until = np.concatenate([[0], np.cumsum(mask)])
-        return np.asarray(until[self.offsets[1:]] - until[self.offsets[:-1]])
-
-
-def spelling(document: Any) -> Any:
-    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
-
-    A number has no zeros before it, and no decimals that are 0.
-
-    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
-    ('caf\xe9', '7', '7', 7)
-    """
-    if not isinstance(document, str):
-        return document
-    document = unicodedata.normalize("NFC", document).strip().casefold()
-    number = document.removesuffix(".0")
-    if number.isdecimal():
-        return number.lstrip("0") or "0"
-    return document
-
-
-def _counted_from(start: int, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a function of a query, perhaps with a position, whose queries start at a later one."""
-    if function is None:
-        return None
-    return lambda query, *position: function(start + query, *position)
-
-
-def to_arrow(rankings: Rankings) -> tuple[pa.Array, pa.Array]:
-    """Return predictions and references as Arrow lists, with nulls for missing values.
-
-    Floats, and integers of up to 16 bits, keep their type, in which ``ignore_index`` is compared;
-    others are float64.
-    """
-    offsets = pa.array(rankings.offsets, pa.int32())
-    predictions = _arrow_lists("predictions", offsets, rankings.score, rankings.retrieved)
-    references = _arrow_lists("references", offsets, rankings.relevance, rankings.judged)
-    return predictions, references
-
-
-def _arrow_lists(
-    argument: str, offsets: pa.Array, numbers: NDArray[Any], present: Mask | None
-) -> pa.Array:
-    is_narrow = numbers.dtype.itemsize <= (4 if numbers.dtype.kind == "f" else 2)
-    try:
-        values = pa.array(numbers, mask=None if present is None else ~present)
-        if not is_narrow:
-            values = values.cast(pa.float64())
-    except pa.ArrowInvalid as error:
-        problem = f"integers beyond 2**53 cannot be stored exactly: {error}"
-        raise InputError(problem, argument) from None
-    return pa.ListArray.from_arrays(offsets, values)
-
-
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
 
 HASHES_AT_A_TIME = 1 << 16  # rows that are sorted at a time: few enough for the processor's cache
@@ -7155,6 +6636,7 @@ class ById:
     fields: Mapping[str, str] = field(default_factory=dict)  # the fields by role
     has_values: bool = True  # whether documents have values; else their order makes them
     others: Sequence[str] = ()  # the fields that are not read
+    has_ranks: bool = False  # whether scores were held against the order of documents
 
     @property
     def positions(self) -> int | None:
@@ -7360,6 +6842,195 @@ def _is_better(score: Any, known: Any, names: Names) -> bool:
 
 def _inputs_documents_is_number(value: Any) -> bool:
     return isinstance(value, Real) and value == value
+
+
+# ndcg/inputs/doubts.py: What warnings say about rankings as they were read: marks among scores, gaps, doubtful ids.
+
+LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
+QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
+IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
+FEWEST_QUERIES = 2  # whose ids are ids of documents too
+TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
+SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
+
+
+def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Iterator[str]:
+    """Yield what warnings say about scores of a run, as they were before their order is changed."""
+    if float(rankings.score[:PROBE].min(initial=0)) == LOWEST_FLOAT32:
+        # Libraries write it in place of the scores of items that they filter out.
+        mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
+        yield f"{mask}; leave them out, or give them the score None"
+    if score_order == "ascending" and rankings.place is not None:
+        name = run.fields.get("score") if has_ids(run) else None
+        yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
+
+
+def _doubts_about_ranks(rankings: Rankings, are_called_ranks: bool) -> Iterator[str]:
+    """Yield what a warning says about the first gap in ranks, or about several first ranks.
+
+    Scores are ranks if they are whole numbers from 1 that differ within a query, or by their name.
+    """
+    query, score = rankings.sorted_scores()
+    query, score = query[score < np.inf], score[score < np.inf]
+    if len(score) == 0 or score.min() != 1 or (score != np.trunc(score)).any():
+        return
+    is_next = query[1:] == query[:-1]  # the next document is of the same query
+    shared = is_next & (score[1:] == score[:-1])
+    if shared.any():
+        is_first = np.concatenate([[True], ~is_next])
+        if are_called_ranks and shared[is_first[:-1]].all():
+            problem = "several documents of every query have its first rank"
+            hint = "if a query has several rankings, name the field of one as the query"
+            yield f"{problem}; {hint}, {mark('fields', {'query': '...'})}"
+        return
+    gaps = is_next & (score[1:] > score[:-1] + 1)
+    if not gaps.any():
+        return
+    row = int(gaps.argmax())
+    place = (rankings.place or numbered)(int(query[row]), None)
+    before, after = score[row : row + 2].tolist()
+    problem = f"no document has a rank between {before:g} and {after:g}, so those below move up"
+    hint = "if these are ranks, give each retrieved document, also if nobody judged it"
+    yield f"{place}: {problem}; {hint}"
+
+
+def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
+    """Yield what warnings say about the ids of the first queries, if both sides have ids.
+
+    Nothing is said where no document was both retrieved and judged, which is a warning of its own.
+    """
+    if not has_ids(run) or not has_ids(qrels) or rankings.unmatched:
+        return
+    lacks_judged = rankings.retrieved is not None
+    has_unjudged = rankings.judged is not None
+    if rankings.documents is None or rankings.query_ids is None:
+        return
+    if lacks_judged:
+        yield from _respelled_queries(rankings, run)
+    if rankings.excluded is None:
+        if has_unjudged:
+            yield from _own_documents(rankings)
+        if lacks_judged and str(run.first_id).isdigit():
+            yield from _positions_as_ids(rankings)
+    if lacks_judged and has_unjudged:
+        yield from _respelled_ids(rankings)
+
+
+def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
+    """Yield the ids of the documents of the first queries."""
+    if rankings.documents is not None:
+        yield from map(rankings.documents, range(min(rankings.queries, QUERIES_LOOKED_AT)))
+
+
+def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
+    """Yield what a warning says about a judged query that the run has in another spelling."""
+    missing = np.flatnonzero(rankings.missing)[:QUERIES_LOOKED_AT].tolist()
+    if not missing:
+        return
+    queries = rankings.names()
+    known = set(queries)
+    run_queries = run.queries if isinstance(run, ById) else as_list(run.query_ids)
+    others = islice((query for query in run_queries if query not in known), IDS_LOOKED_AT)
+    by_spelling = {spelling(query): query for query in others}
+    for index in missing:
+        query = queries[index]
+        other = by_spelling.get(spelling(query))
+        if other is not None:
+            yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
+            return
+
+
+def _own_documents(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about queries that retrieve the document of their own id.
+
+    Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
+    """
+    if rankings.queries < FEWEST_QUERIES or rankings.query_ids is None:
+        return
+    queries = as_list(rankings.query_ids[:QUERIES_LOOKED_AT])
+    for index, documents in enumerate(_first_ids(rankings)):
+        if queries[index] not in documents:
+            return
+        place = documents.index(queries[index])
+        retrieved, judged = rankings.sides_of(index)
+        if judged[place] or not retrieved[place]:
+            return
+    problem = "every query retrieves the document of its own id, which nobody judged"
+    yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
+
+
+def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about ids of a run that may be positions.
+
+    The ids of every query are 0, 1, 2, ... in any order, as rerankers number their candidates, and
+    some judged documents have other ids.
+    """
+    others: list[str] = []
+    most = 0
+    for query, documents in enumerate(_first_ids(rankings)):
+        retrieved, _ = rankings.sides_of(query)
+        ranked = set(map(str, compress(documents, retrieved)))
+        if ranked != set(map(str, range(len(ranked)))):
+            return
+        others += [str(document) for document in documents if str(document) not in ranked]
+        most = max(most, len(ranked))
+    # A single document that is called 0 tells nothing.
+    if most >= 2 and others and others[0].isdigit():
+        problem = "the ids of every query count from 0, as positions among its candidates do"
+        hint = "if they are positions, look up the ids, ids[position]"
+        yield f"{problem}, and {others[0]} is judged too; {hint}"
+
+
+def _respelled_ids(rankings: Rankings) -> Iterator[str]:
+    """Yield what a warning says about a judged id that was retrieved in another spelling.
+
+    It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
+    """
+    ids = list(_first_ids(rankings))
+    if not _may_be_respelled(ids):
+        return
+    for query, documents in enumerate(ids):
+        retrieved, judged = rankings.sides_of(query)
+        unjudged = compress(documents, retrieved & ~judged)
+        by_spelling = {spelling(document): document for document in unjudged}
+        for document in compress(documents, judged & ~retrieved):
+            other = by_spelling.get(spelling(document))
+            if other is not None:
+                place = (rankings.place or numbered)(query, None)
+                yield f"{place}: {shown(document)} is judged and {shown(other)} retrieved{TWO_IDS}"
+                return
+
+
+def _may_be_respelled(ids: Sequence[Sequence[Any]]) -> bool:
+    """Return whether ids hold spaces, letters of both cases, zeros or more than ASCII.
+
+    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
+    can be the same id in other spellings.
+    """
+    try:
+        text = "\n" + "\n".join(chain(*ids)) + "\n"
+    except TypeError:  # ids of another type
+        return False
+    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
+        return True
+    return text != text.lower() and text != text.upper()
+
+
+def spelling(document: Any) -> Any:
+    r"""Return an id without what people overlook: case, spaces around it and Unicode's form.
+
+    A number has no zeros before it, and no decimals that are 0.
+
+    >>> spelling(" Cafe\u0301"), spelling("007"), spelling("7.0"), spelling(7)
+    ('caf\xe9', '7', '7', 7)
+    """
+    if not isinstance(document, str):
+        return document
+    document = unicodedata.normalize("NFC", document).strip().casefold()
+    number = document.removesuffix(".0")
+    if number.isdecimal():
+        return number.lstrip("0") or "0"
+    return document
 
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
@@ -7586,6 +7257,326 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
         raise InputError(f"{problem}; give both the same type", "exclude")
+
+
+# ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
+
+FEWEST_OF_QUERY = 3  # documents whose order tells something
+HIGHEST_GRADE = 10
+MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly ranks or grades
+
+
+def refuse_no_rankings(score: Column, relevance: Column) -> None:
+    """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) == 0:
+        return
+    # Rows of a table, and lists of ids, have a value in each place.
+    if score.present is not None or relevance.present is not None:
+        return
+    width = int(lengths[0])
+    are_alike = len(lengths) > 1 and (lengths == width).all()
+    if are_alike and width in (2, 3):
+        _refuse_rows(score.values.reshape(-1, width), relevance.values.reshape(-1, width))
+    refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
+
+
+def warn_of_one_document(score: Column) -> None:
+    """Warn of queries of one document, which may be the documents of one query."""
+    lengths = np.diff(score.offsets)
+    if len(lengths) < 2 or not (lengths == 1).all():
+        return
+    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    hint = (
+        f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
+    )
+    warn(f"{mark('predictions')}: {problem}; {hint}")
+
+
+def _refuse_rows(rows: NDArray[Any], others: NDArray[Any]) -> None:
+    """Raise an error for rows of a user, an item and perhaps a value: each would be a query.
+
+    Users and items are whole numbers, another pair in each row. Either the rows of both sides have
+    the same pairs, as scores and relevances may have in a few queries of small numbers, hardly in
+    five queries or with a 10; or both sides have the same users, some of them repeatedly, and only
+    the third scores have fractions, or some items of both sides are above all grades.
+    """
+    pairs, other_pairs = rows[:, :2].astype(np.float64), others[:, :2].astype(np.float64)
+    if not _are_distinct(pairs) or (rows == others).all():
+        return
+    if len(pairs) < 5 and (pairs < HIGHEST_GRADE).all():
+        return
+    if (pairs == other_pairs).all():
+        raise _rows_of_a_table(rows[0], others[0])
+    if not _have_same_users(pairs, other_pairs):
+        return
+    if min(pairs[:, 1].max(), other_pairs[:, 1].max()) > HIGHEST_GRADE:
+        raise _rows_of_a_table(rows[0], others[0])
+    values = rows[:, 2:]
+    if values.size and np.mean(values != np.trunc(values)) > 0.5:  # mostly fractions
+        raise _rows_of_a_table(rows[0], others[0])
+
+
+def _rows_of_a_table(row: Sequence[Any], other: Sequence[Any]) -> ValueError:
+    one, another = (", ".join(f"{value:.7g}" for value in cells) for cells in (row, other))
+    names = ["user_id", "item_id", "score"][: len(row)]
+    fields = "a user, an item and a value" if len(row) == 3 else "a user and an item"
+    problem = f"both sides hold rows of {fields}, such as ({one}) and ({another})"
+    columns = ", ".join(f'"{name}"' for name in names)
+    hint = (
+        "give tables with names of columns, such as "
+        f"predictions=pd.DataFrame(rows, columns=[{columns}])"
+    )
+    return ValueError(f"{problem}, and each would be a query of its own; {hint}")
+
+
+def refuse_tuples(predictions: Any, references: Any) -> None:
+    """Raise an error for tuples of a user, an item and an estimate beside such of a relevance.
+
+    >>> refuse_tuples([(1, 10, 1.5)], [(1, 11, 1)])
+    Traceback (most recent call last):
+    ...
+    ValueError: both sides hold rows of a user, an item and a value, such as (1, 10, 1.5) and \
+(1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
+predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
+    """
+    if _types_of_tuples(predictions) != {(int, int, float)}:
+        return
+    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+        return
+    users = {row[0] for row in predictions}
+    if not users.isdisjoint(row[0] for row in references):
+        raise _rows_of_a_table(predictions[0], references[0])
+
+
+def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+    """Return the types in the rows of a side if all are tuples of three; else nothing."""
+    if not isinstance(side, (list, tuple)):
+        return set()
+    if not all(type(row) is tuple and len(row) == 3 for row in side):
+        return set()
+    return {tuple(map(type, row)) for row in side}
+
+
+def _have_same_users(pairs: NDArray[Any], others: NDArray[Any]) -> bool:
+    """Return whether both sides have the same users, some of them repeatedly, and other items."""
+    users, other_users = np.unique(pairs[:, 0]), np.unique(others[:, 0])
+    are_repeated = len(users) < len(pairs)
+    return are_repeated and np.array_equal(users, other_users) and _are_distinct(others)
+
+
+def refuse_ids(
+    arguments: tuple[str, str], sides: tuple[NDArray[Any], NDArray[Any]], lengths: NDArray[np.int64]
+) -> None:
+    """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
+
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the first side must go beyond that length: that is a warning.
+    """
+    if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
+        return
+    highest = [side.max() for side in sides]
+    are_many = len(sides[0]) >= MANY_DOCUMENTS
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
+        return
+    query = np.repeat(np.arange(len(lengths)), lengths)
+    for side in sides:
+        rows = np.stack([query, side.astype(np.int64)], axis=1)
+        if not _are_distinct(rows[side != -1]):  # -1 is no document
+            return
+    first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
+    problem = "hold other whole numbers in each place of a query, as ids are, such as"
+    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
+    if are_many:
+        raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
+    warn(f"{mark(arguments[0])}: both sides {words}; they are read as values")
+
+
+def _are_distinct(rows: NDArray[Any]) -> bool:
+    """Return whether rows are whole numbers, and all differ."""
+    are_whole = (rows == np.trunc(rows)).all()
+    return bool(are_whole) and len(np.unique(rows, axis=0)) == len(rows)
+
+
+def refuse_counted_ranks(argument: str, name: Any, rows: Iterable[list[Any]]) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
+
+    Args:
+        argument: the argument that holds the scores.
+        name: the name of the column or the field of scores.
+        rows: the scores by query.
+    """
+    try:
+        first = first_if_counted(map(sorted, rows))
+    except (TypeError, ValueError):  # some are not numbers; another error says so
+        return
+    if first is not None:
+        problem = f"the column {name!r} counts from {first:g} in each query, as ranks do"
+        hint = f"give {mark('score_order', 'ascending')} if the lowest is best, else floats"
+        raise InputError(f"{problem}; {hint}", argument)
+
+
+def first_if_counted(rows: Iterable[list[Any]]) -> Any:
+    """Return where the scores of all queries begin to count, 0 or 1; None if they do not count."""
+    first = None
+    for scores in rows:
+        if not scores:
+            continue
+        if first is None:
+            first = scores[0]
+        if first not in (0, 1) or scores != list(range(int(first), int(first) + len(scores))):
+            return None
+    return first
+
+
+# Scores beside ranks
+
+
+def highest_first() -> str:
+    """Return what a warning about the order of scores says if they are right."""
+    return f"if the highest is, give {mark('score_order', 'descending')}"
+
+
+def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
+    return all(issubclass(kind, Real) for kind in set(map(type, values)))
+
+
+def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    if scores[0] != scores[0]:  # nan
+        return False
+    return sorted(ranks) == list(range(1, len(scores) + 1))
+
+
+def equal_scores() -> str:
+    """Return what a warning says about equal scores beside ranks."""
+    call = mark("fields", {"score": None})
+    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+
+
+def other_order(ascending: bool) -> str:
+    """Return what a warning says about ranks that contradict the scores."""
+    problem = (
+        "the ranks are in another order than the scores, and the scores count, as in trec_eval"
+    )
+    if ascending:
+        return problem
+    return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
+
+
+def _tell_order(ranks: Iterable[Any]) -> bool:
+    """Return whether ranks tell an order; some runs have one number in all rows."""
+    return len(set(ranks)) > 1
+
+
+def beside_ranks(
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+) -> tuple[str, bool]:
+    """Return what a warning says about the scores of rows beside ranks; empty for nothing.
+
+    The scores of a query are all equal, or rank its documents in another order, or several
+    documents have its first rank. Return as well whether the ranks tell an order.
+    """
+    by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
+    numbers_of_ranks = _numbers_or_none(ranks)
+    numbers_of_scores = _numbers_or_none(scores)
+    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
+        if not id_kind(type(query)):
+            continue  # reading this row raises an error
+        scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
+        scores_of_query.append(score)
+        ranks_of_query.append(rank)
+    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+
+
+def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
+    """Return values with None in place of what is no number."""
+    values = list(values)
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value if isinstance(value, Real) else None for value in values]
+
+
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+    """Return what a warning says about the scores and ranks of queries; empty if they fit."""
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
+            return f"query {shown(query)}: {equal_scores()}"
+    for query, (scores_of_query, ranks_of_query) in by_query.items():
+        if _contradict(scores_of_query, ranks_of_query, ascending):
+            return f"query {shown(query)}: {other_order(ascending)}"
+        if _share_first_rank(scores_of_query, ranks_of_query):
+            problem = "documents with different scores have its first rank"
+            hint = "if the run holds several systems, give one of them"
+            return f"query {shown(query)}: {problem}; {hint}"
+    return ""
+
+
+def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
+    """Return whether ranks tell an order, but the first one is that of several scores."""
+    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+        return False
+    first = min(ranks)
+    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
+
+
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks, which all differ."""
+    if len(set(ranks)) < len(ranks):  # as in several systems
+        return False
+    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
+        return False
+    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    return by_rank != sorted(scores, reverse=not ascending)
+
+
+def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+    if set(map(type, values)) <= {int, float}:  # faster
+        return values
+    return [value for value in values if isinstance(value, Real)]
+
+
+def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> str:
+    """Return what a warning says about hits whose order and values disagree; empty if they agree.
+
+    Scores may be in any order if `fields` names them, or if `score_order` says which is best; with
+    "ascending", scores that fall from hit to hit are still doubtful.
+    """
+    scores = _real_numbers(values)
+    places = _real_numbers(list(map(as_number, ranks)))
+    if are_equal_beside_ranks(scores, places):
+        return equal_scores()
+    if not scores:
+        if all(before < after for before, after in pairwise(places)):
+            return ""
+        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
+        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+    best_first = sorted(scores, reverse=not names.ascending)
+    if list(scores) == best_first:
+        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
+            return other_order(names.ascending)
+        return ""
+    if names.name("score") is not None:
+        return ""
+    # A similarity is listed highest first, and is not best where it is lowest.
+    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
+        return ""
+    problem = "the scores rank its hits in another order than they are in, and the scores count"
+    order = f"if the order counts, give {mark('fields', {'score': None})}"
+    if names.ascending:
+        highest = f"if the highest score is best, give {mark('score_order', 'descending')}"
+        return f"{problem}; {order}; {highest}"
+    lowest = f"if the lowest score is best, give {mark('score_order', 'ascending')}"
+    return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -7835,9 +7826,9 @@ def join_by_id(
     if isinstance(run, ById) and isinstance(qrels, ById):
         _refuse_no_common_query(run, qrels)
         if exclude is None:
-            return _join_mappings(run, qrels, by_docid, ignore_index, labels)
+            return _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
         run, qrels, excluded = without_in_mappings(exclude, run, qrels, exclude_from)
-        rankings = _join_mappings(run, qrels, by_docid, ignore_index, labels)
+        rankings = _join_mappings(run, qrels, by_docid, score_dtype, ignore_index, labels)
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
@@ -7854,6 +7845,7 @@ def _join_mappings(
     run: ById,
     qrels: ById,
     by_docid: bool,
+    score_dtype: str,
     ignore_index: float | None,
     labels: Labels | None,
 ) -> Rankings:
@@ -7869,8 +7861,6 @@ def _join_mappings(
         ranked = predictions.get(query, {})
         id_types.update(map(type, ranked), map(type, judged))
         value_types.update(map(type, judged.values()))
-        if by_docid:
-            ranked = {document: ranked[document] for document in ascending(ranked)}
         missing = [document for document in judged if document not in ranked]
         scores.extend(ranked.values())
         scores.extend(repeat(0, len(missing)))
@@ -7889,9 +7879,13 @@ def _join_mappings(
 
     def documents(query: int) -> list[Any]:
         ranked = predictions.get(names[query], {})
-        order = ascending(ranked) if by_docid else list(ranked)
-        return [*order, *(name for name in references[names[query]] if name not in ranked)]
+        ids = [*ranked, *(name for name in references[names[query]] if name not in ranked)]
+        if isinstance(order, slice):
+            return ids
+        start, end = offsets[query : query + 2]
+        return [ids[row] for row in (order[start:end] - start).tolist()]
 
+    order: Order = slice(None)
     place = _place_by_ids(names.__getitem__, documents)
     offsets = offsets_of(lengths)
     score = read_numbers("predictions", [scores], offsets, place)
@@ -7901,15 +7895,35 @@ def _join_mappings(
     retrieved = np.frombuffer(is_retrieved, bool)
     if not in_both(retrieved, relevance.present).any():
         _refuse_other_kinds_of_ids(predictions, references)
+    score = score.only(retrieved)
+    if by_docid:
+        ids = chain.from_iterable(map(documents, range(len(names))))
+        order = _order_with_ties_by_id(score, score_dtype, list(ids))
+        score, relevance = score.reordered(order, offsets), relevance.reordered(order, offsets)
     are_empty = (query in predictions and not predictions[query] for query in references)
     return Rankings.of(
-        score.only(retrieved),
+        score,
         relevance,
         place=place,
         query_ids=None if qrels.by_position else names,
         answered=np.fromiter(are_empty, bool, len(names)),
         documents=documents,
     )
+
+
+def _order_with_ties_by_id(score: Column, score_dtype: str, ids: Sequence[Any]) -> Order:
+    """Return the order of documents in which the tied ones of a query ascend by their ids."""
+    query = np.repeat(np.arange(len(score.offsets) - 1), np.diff(score.offsets))
+    values = in_dtype(score.values, score_dtype)
+    if score.present is not None:
+        values = np.where(score.present, values, -np.inf)  # is tied with nothing
+
+    def ordinals_of(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        tied_ids = [ids[row] for row in rows.tolist()]
+        place = {document: at for at, document in enumerate(ascending(set(tied_ids)))}
+        return np.array([place[document] for document in tied_ids])
+
+    return _sort_ties(slice(None), query, values, ordinals_of)
 
 
 def _place_by_ids(query_id: Callable[[int], Any], documents: Callable[[int], list[Any]]) -> Place:
@@ -10371,8 +10385,6 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-IDS_LOOKED_AT = 1 << 8  # of a table, whose spelling is looked at
-SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
 
 
@@ -10470,31 +10482,6 @@ def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Colum
             raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
-
-
-def may_be_respelled(run: ById | Columns, qrels: ById | Columns) -> bool:
-    """Return whether the first ids hold spaces, letters of both cases, zeros or more than ASCII.
-
-    A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
-    can be the same id in other spellings.
-    """
-    text = _first_lines(run) + _first_lines(qrels)
-    if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
-        return True
-    return text != text.lower() and text != text.upper()
-
-
-def _first_lines(side: ById | Columns) -> str:
-    """Return the ids of the first documents, one a line; empty if they are no text."""
-    documents: Iterable[Any]
-    if isinstance(side, Columns):
-        documents = side.document[:IDS_LOOKED_AT].to_pylist()
-    else:
-        documents = chain.from_iterable(islice(side.queries.values(), QUERIES_LOOKED_AT))
-    try:
-        return "\n" + "\n".join(documents) + "\n"
-    except TypeError:  # ids of another type
-        return ""
 
 
 def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
@@ -10621,8 +10608,6 @@ class Inputs(NamedTuple):
         if kind == "numbers":
             return self
         if kind == "mappings":
-            if score_order is None:
-                warn_of_rising_scores("predictions", map(dict.values, self.predictions.values()))
             sides = {"predictions": ById(self.predictions), "references": ById(self.references)}
             return self._replace(**sides)
         runs = {"predictions": self.predictions}
@@ -10716,7 +10701,10 @@ def settled_systems(
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
         if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
-            _check_ranks(run, name_of_column(given[run]), system, names[run])
+            _refuse_counted_ranks(run, name_of_column(given[run]), system)
+        if _is_held_against_ranks(system.predictions, names[run]):
+            held = replace(system.predictions, has_ranks=True)
+            system = system._replace(predictions=held)
         systems.append(system)
     return systems
 
@@ -10731,48 +10719,20 @@ def _warn_of_unread_relevances(not_read: Iterable[Any]) -> None:
             return
 
 
-def _check_ranks(argument: str, name: Any, inputs: Inputs, names: Names) -> None:
-    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank.
-
-    Warn of scores that rise in the order of the documents, if nobody said which is best.
-    """
+def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
+    """Raise an error for scores that count from 0 or 1 in each query, under the name of a rank."""
     run = inputs.predictions
     if has_ids(run):
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-    if names.is_order_given or _is_held_against_ranks(run, names):
-        return
-    if isinstance(run, ById):
-        warn_of_rising_scores(argument, (row.values() for row in run.queries.values()))
-        return
-    # Another error says what is no number or no id; a time in an unknown zone is a KeyError.
-    with suppress(TypeError, ValueError, OverflowError, KeyError):
-        if _rise_first(run, inputs.query_ids):
-            # Only now, since it takes long to put all rows into the order of queries.
-            warn_of_rising_scores(argument, _scores_by_query(argument, inputs))
 
 
 def _is_held_against_ranks(run: Any, names: Names) -> bool:
     """Return whether the order of documents was held against their scores where they were read."""
-    if isinstance(run, Columns) and run.has_ranks:
-        return True
-    if not has_ids(run) or names.name("score") is not None:
+    if not isinstance(run, ById) or names.name("score") is not None:
         return False
     return any(form in run.form for form in ORDERED_FORMS)
-
-
-def _rise_first(run: Any, query_ids: Any) -> bool:
-    """Return whether the scores of the first rows rise, as in few runs."""
-    if isinstance(run, Columns):
-        queries, scores = run.query[:ROWS_LOOKED_AT], run.value
-    elif query_ids is None or are_lists(run):
-        return False  # by position, where no order is that of the documents
-    elif len(query_ids) != len(run):
-        return False
-    else:
-        queries, scores = read_ids("query_ids", query_ids[:ROWS_LOOKED_AT]).codes, run
-    return rise_in_first_rows(queries.tolist(), in_python(scores[:ROWS_LOOKED_AT]))
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
@@ -10911,10 +10871,8 @@ def align(
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
-    doubts = [*rankings.doubts, rankings.mask_among_scores()]
     run = inputs.predictions
-    if score_order == "ascending" and rankings.place is not None:
-        doubts.append(rankings.gap_in_ranks())
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -10928,15 +10886,10 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    if has_ids(run) and not rankings.unmatched:
-        if str(run.first_id).isdigit():
-            doubts.append(rankings.counted_ids())
-        both_lack_some = rankings.judged is not None and rankings.retrieved is not None
-        if both_lack_some and has_ids(inputs.references):
-            if may_be_respelled(run, inputs.references):
-                doubts.append(rankings.respelled_ids())
-    if any(doubts):
-        rankings = rankings._replace(doubts=tuple(filter(None, doubts)))
+    doubts += doubts_about_ids(rankings, run, inputs.references)
+    has_ranks = has_ids(run) and run.has_ranks
+    if doubts or has_ranks:
+        rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
     if judged_only:
         rankings = rankings.judged_only()
     if by_docid and inputs.query_ids is not None and inputs.document_ids is None:
@@ -14053,18 +14006,66 @@ def _measure_tensors_order(score: "Tensor", values: "Tensor", ties: str) -> "Ten
     return order.gather(1, score.gather(1, order).argsort(descending=True, stable=True))
 
 
-# ndcg/scores/swapped.py: Tell predictions and references that seem to be swapped.
+# ndcg/scores/doubts.py: What warnings say about rankings that can be scored, but are probably not what was meant.
 
-MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
 COMPARED = 1000  # documents that tell whether both sides are swapped
-LABELS_FIRST = (
-    "the scores are only 0 and 1, and the relevances fractions; the scores of a model are "
-    "predictions"
-)
-GRADES_FIRST = (
-    "the scores are few whole numbers, and the relevances many fractions; the scores of a model "
-    "are predictions"
-)
+MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
+HARDLY_BY_CHANCE = math.log(1000)  # of so many cases, in one the scores rise by chance
+MOST_OTHERS = 1 / 9  # of the queries with rising scores, so many may have other ones
+# the logarithms of the orders of 0, 1, 2, ... documents; more than ten tell no more
+LOG_ORDERS = np.log([1, *accumulate(range(1, 11), operator.mul)])
+FEWEST_DOCUMENTS = 5  # of a query with ids whose scores hardly rise by chance: one of 5**5 cases
+
+
+def as_note(doubt: str) -> Message:
+    """Return a doubt as a sentence of its own."""
+    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
+
+
+def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
+    """Yield what warnings say about rankings: the doubts of who read them, and more.
+
+    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
+    or fewer than half of the judged queries, which have ids, are in the run.
+    """
+    rows: Any = slice(COMPARED)
+    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
+    if masks:
+        rows = np.flatnonzero(np.logical_and.reduce(masks))
+    sentences = [*part.doubts]
+    if not options.is_order_given:
+        sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
+        sentences.append(doubt_about_order(part))
+    if options.ignore_index is None:
+        sentences.append(_doubt_about_zeros(part))
+    elif part.queries and part.empty().all():
+        problem = "all documents are padding, so that nothing is relevant in any query"
+        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
+        sentences.append(f"{problem}; {hint}")
+    # Rankings with ids are read in one part.
+    if part.unmatched:
+        sentences.append(part.unmatched)
+    elif part.place is not None and part.retrieved is not None:
+        missing = int(part.missing.sum())
+        if are_mostly_missing(missing, part.queries, options):
+            sentences.append(sentence_on_missing(missing, part.queries))
+    yield from filter(None, sentences)
+
+
+def sentence_on_missing(missing: int, queries: int) -> str:
+    """Return what a note or a warning says of queries that are missing from the run."""
+    counts = f"{missing:,} of {queries:,} judged queries"
+    effect = "are missing from the run and counted as 0"
+    if missing == 1:
+        effect = "is missing from the run and counted as 0"
+    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
+
+
+def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
+    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return False
+    return options.missing == "empty" and 2 * missing > queries
 
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
@@ -14075,14 +14076,157 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     # With fewer fractions they may well be judgments.
     if len(grades) < 2 or np.mean(relevance != np.trunc(relevance)) <= 0.5:
         return ""
+    problem = ""
     if np.isin(grades, (0, 1)).all():
         if ((relevance >= 0) & (relevance <= 1)).all():
-            return LABELS_FIRST
+            problem = "the scores are only 0 and 1, and the relevances fractions"
+    elif len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
+        # Scores seldom repeat, and judgments often do.
+        problem = "the scores are few whole numbers, and the relevances many fractions"
+    if not problem:
         return ""
-    # Scores seldom repeat, and judgments often do.
-    if len(grades) <= MOST_GRADES and len(np.unique(relevance)) > 2 * MOST_GRADES:
-        return GRADES_FIRST
-    return ""
+    hint = f"if both are in place, {mark('score_order', 'descending')} says so"
+    return f"{problem}; the scores of a model are predictions; {hint}"
+
+
+def _doubt_about_zeros(rankings: Rankings) -> str:
+    """Return what a warning says about rows that end in zeros on both sides, as padding does.
+
+    The zeros rank above negative scores. They are in no other place, and of varying number.
+    """
+    if rankings.place is not None or len(rankings.score) < MANY_DOCUMENTS:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    last = rankings.score[np.maximum(rankings.offsets[1:] - 1, 0)]
+    if 2 * np.count_nonzero(last == 0) < rankings.queries:  # nearly always
+        return ""
+    is_zero = rankings.score == 0
+    begins = np.zeros(len(is_zero) + 1, bool)
+    begins[rankings.offsets] = True
+    is_followed_by_score = is_zero[:-1] & ~is_zero[1:] & ~begins[1:-1]
+    if is_followed_by_score.any() or rankings.relevance[is_zero].any():
+        return ""
+    zeros = rankings.sums(is_zero)
+    if zeros.min() == zeros.max() or not (rankings.score < 0).any():
+        return ""
+    problem = "rows end in scores of 0 with relevance 0, as padding does, above negative scores"
+    padded = f"pad the references with -100 and give {mark('ignore_index', -100)}"
+    return f"{problem}; {padded}, or give lists without padding"
+
+
+# Ranks and distances as scores
+
+
+def doubt_about_order(rankings: Rankings) -> str:
+    """Return what a warning says about scores of which the lowest is probably best; or nothing.
+
+    They rise from document to document in nearly every query, as the distances of a search do; or
+    they count from 0 or 1, as ranks and the positions of an `argsort` do, in any order but the
+    falling one. Scores that were held against ranks are not in doubt.
+    """
+    if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
+        return ""
+    # The first queries tell nearly always, without a look at the others.
+    first_queries = [_first_scores(rankings, query) for query in range(min(rankings.queries, 2))]
+    may_rise = any(scores == sorted(scores) for scores in first_queries)
+    may_count = _may_count(rankings, first_queries[0])
+    if not may_rise and not may_count:
+        return ""
+    query, score = rankings.retrieved_scores()
+    is_same_query = query[1:] == query[:-1]
+    rises = np.bincount(query[1:][is_same_query & (score[1:] > score[:-1])])
+    falls = np.bincount(query[1:][is_same_query & (score[1:] < score[:-1])], minlength=len(rises))
+    rises = np.pad(rises, (0, len(falls) - len(rises)))
+    are_counted = may_count and _are_counted(rankings)
+    if _hardly_rise_by_chance(rises, falls, are_counted, rankings.place is not None):
+        return _rising_scores(rises, falls)
+    # Two labels are 0 and 1 too.
+    lengths = np.bincount(query)
+    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
+        return ""
+    if not rises.any():
+        return ""
+    return _counted_scores(int(score.min()))
+
+
+def _first_scores(rankings: Rankings, query: int) -> list[Any]:
+    """Return the first scores of a query."""
+    start, end = rankings.offsets[query : query + 2]
+    scores = rankings.score[start:end]
+    if rankings.retrieved is not None:
+        scores = scores[rankings.retrieved[start:end]]
+    first_scores: list[Any] = scores[:4].tolist()
+    return first_scores
+
+
+def _may_count(rankings: Rankings, first_scores: list[Any]) -> bool:
+    """Return whether the scores of the first query count."""
+    if first_scores and first_scores[0] % 1 != 0:
+        return False
+    return _are_counted(rankings.piece(0, 1))
+
+
+def _are_counted(rankings: Rankings) -> bool:
+    """Return whether the scores of every query are 0, 1, 2, ... or 1, 2, 3, ... in any order."""
+    query, score = rankings.sorted_scores()
+    if len(score) == 0 or score[0] not in (0, 1):
+        return False
+    place_in_query = np.arange(len(score)) - np.searchsorted(query, query)
+    return bool((score == place_in_query + int(score[0])).all())
+
+
+def _hardly_rise_by_chance(
+    rises: NDArray[np.int64], falls: NDArray[np.int64], are_counted: bool, have_ids: bool
+) -> bool:
+    """Return whether the scores of nearly all queries rise, and hardly by chance.
+
+    Args:
+        rises: how many documents of a query have a higher score than the one before.
+        falls: how many have a lower one; with equal scores alone, a query tells nothing.
+        are_counted: whether the scores of every query count from 0 or 1.
+        have_ids: whether the documents are not by position, where a model that learned nothing
+            scores all queries in one order.
+    """
+    are_rising = (falls == 0) & (rises > 0)
+    others = int((falls > 0).sum())
+    if not are_rising.any() or others > MOST_OTHERS * are_rising.sum():
+        return False
+    lengths = np.minimum(rises[are_rising] + 1, len(LOG_ORDERS) - 1)
+    if not have_ids:
+        longest = LOG_ORDERS[lengths.max()]
+        return bool(lengths.sum() >= MANY_DOCUMENTS and longest >= HARDLY_BY_CHANCE)
+    # The documents of a query rise in one of n! orders; if they count, in one of n**n cases.
+    cases = LOG_ORDERS[lengths]
+    if are_counted:
+        cases = np.where(lengths >= FEWEST_OF_QUERY, lengths * np.log(lengths), cases)
+    choices = _log_choices(len(lengths), others)
+    return bool(cases.sum() - choices >= HARDLY_BY_CHANCE)
+
+
+def _log_choices(queries: int, others: int) -> float:
+    """Return the logarithm of how many choices of queries could be the others."""
+    of_all = math.lgamma(queries + others + 1)
+    return of_all - math.lgamma(queries + 1) - math.lgamma(others + 1)
+
+
+def _rising_scores(rises: NDArray[np.int64], falls: NDArray[np.int64]) -> str:
+    """Return what a warning says about scores that rise in so many documents of a query."""
+    problem = "the scores of each query rise in the order of its documents"
+    if falls.any():
+        are_rising = (falls == 0) & (rises > 0)
+        counts = f"{are_rising.sum()} of {np.count_nonzero(rises + falls)}"
+        problem = f"the scores of {counts} queries rise in the order of their documents"
+    ascending = mark("score_order", "ascending")
+    lowest = f"if the lowest is best, as of ranks and distances, give {ascending}"
+    return f"{problem}, so the last one ranks first; {lowest}; {highest_first()}"
+
+
+def _counted_scores(first: int) -> str:
+    problem = f"the scores of each query are {first}, {first + 1}, {first + 2}, ..., each once"
+    ascending = mark("score_order", "ascending")
+    hint = f"give the scores that were sorted; if the lowest is best, give {ascending}"
+    return f"{problem}, as ranks and the positions of an argsort are; {hint}; {highest_first()}"
 
 
 # ndcg/scores/devices.py: Score tensors on the accelerator where they lie.
@@ -14372,22 +14516,6 @@ def warn_of_predictions(sentence: str) -> None:
     warn(f"{mark('predictions')}: {sentence}")
 
 
-def sentence_on_missing(missing: int, queries: int) -> str:
-    """Return what a note or a warning says of queries that are missing from the run."""
-    counts = f"{missing:,} of {queries:,} judged queries"
-    effect = "are missing from the run and counted as 0"
-    if missing == 1:
-        effect = "is missing from the run and counted as 0"
-    return f"{counts} {effect}; {mark('missing', 'skip')} skips them"
-
-
-def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
-    """Return whether fewer than half of the judged queries are in the run, which few runs mean."""
-    if options.measures == ("IDCG",):  # which needs no run
-        return False
-    return options.missing == "empty" and 2 * missing > queries
-
-
 def counted_parts(
     inputs: Inputs, options: Options, first_query: int = 0, notify: Notify = warn_of_predictions
 ) -> Generator[tuple[Rankings, int], None, None]:
@@ -14419,40 +14547,6 @@ def counted_parts(
                 bar.update(part.queries)
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-
-
-def as_note(doubt: str) -> Message:
-    """Return a doubt as a sentence of its own."""
-    return Message(f"{doubt[0].upper()}{doubt[1:]}.")
-
-
-def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
-    """Yield what warnings say about rankings: the doubts of who read them, and more.
-
-    Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
-    or fewer than half of the judged queries, which have ids, are in the run.
-    """
-    rows: Any = slice(COMPARED)
-    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
-    if masks:
-        rows = np.flatnonzero(np.logical_and.reduce(masks))
-    sentences = [*part.doubts, doubt_if_swapped(part.score[rows], part.relevance[rows])]
-    # With ties by ids, the documents are in the order of these, which tells nothing.
-    are_in_order = options.ties != "docid" or part.documents is None
-    if are_in_order and not options.is_order_given:
-        sentences.append(part.doubtful_scores())
-    if options.ignore_index is not None and part.queries and part.empty().all():
-        problem = "all documents are padding, so that nothing is relevant in any query"
-        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
-        sentences.append(f"{problem}; {hint}")
-    # Rankings with ids are read in one part.
-    if part.unmatched:
-        sentences.append(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
-        missing = int(part.missing.sum())
-        if are_mostly_missing(missing, part.queries, options):
-            sentences.append(sentence_on_missing(missing, part.queries))
-    yield from filter(None, sentences)
 
 
 def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
@@ -14506,6 +14600,9 @@ def checked_rankings(inputs: Inputs, **options: Any) -> Rankings:
     rankings = read(**from_files(inputs, **sides).rankings, **options)
     for doubt in rankings.doubts:
         warn_of_predictions(doubt)
+    # Batches are stored without the ids of documents, whose order tells more.
+    if rankings.place is not None and options.get("score_order") is None:
+        _warn_of_order(rankings)
     with user_terms(rankings):
         check_queries(**rankings.arrays())
     return rankings
@@ -14515,11 +14612,16 @@ def check_rows(inputs: Inputs, options: Options) -> None:
     """Check flat rows of queries for errors that no other row, elsewhere, could correct."""
     rankings = read(**inputs.rankings, **options.reading)
     # Only now are the rows in the order of their documents.
-    doubt = "" if options.is_order_given else rankings.doubtful_scores()
-    if doubt:
-        warn_of_predictions(doubt)
+    if not options.is_order_given:
+        _warn_of_order(rankings)
     with user_terms(rankings):
         check_queries(**rankings.arrays(), **options.gains)
+
+
+def _warn_of_order(rankings: Rankings) -> None:
+    doubt = doubt_about_order(rankings)
+    if doubt:
+        warn_of_predictions(doubt)
 
 
 @contextmanager
