@@ -213,7 +213,7 @@ def _measured(
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = doubt_if_swapped(*first)
+    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
     if doubt:
         warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))
