@@ -18,7 +18,7 @@ from .rankings import Rankings
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
-FEWEST_QUERIES = 2  # whose ids are ids of documents too
+FEWEST_QUERIES = 5  # fewer may have the ids of users and items in common by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 

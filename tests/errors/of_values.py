@@ -805,8 +805,8 @@ WARNINGS: dict[str, Row] = {
     "documents with the ids of their queries": warned(
         compute,
         "predictions",
-        predictions={"a": {"a": 1, "b": 0.9}, "b": {"b": 1, "a": 0.9}},
-        references={"a": {"b": 1}, "b": {"a": 1}},
+        predictions={query: {query: 1, "x": 0.9} for query in "abcde"},
+        references={query: {"x": 1} for query in "abcde"},
     ).when_scored(),
     "sides that are swapped": warned(
         compute,

@@ -781,12 +781,16 @@ def test_ranks_that_some_queries_share_get_no_warning(position: int) -> None:
         compute(**inputs)
 
 
+OWN = {query: {query: 1, "x": 0.9} for query in "abcde"}  # queries that are documents
+ABOUT_X = {query: {"x": 1} for query in OWN}
+
+
 @pytest.mark.parametrize(
     ("run", "qrels"),
     [
-        ({"a": {"a": 1, "b": 0.9}, "b": {"b": 1}}, {"a": {"a": 1}, "b": {"b": 1}}),  # are judged
-        ({"a": {"a": 1, "b": 0.9}, "b": {"a": 1}}, {"a": {"b": 1}, "b": {"a": 1}}),
-        ({"a": {"a": 1, "b": 0.9}}, {"a": {"b": 1}}),  # one query
+        (OWN, {query: {query: 1} for query in OWN}),  # are judged
+        ({**OWN, "e": {"d": 1, "x": 0.9}}, ABOUT_X),
+        (OWN, {query: {"x": 1} for query in "abcd"}),  # few queries
     ],
 )
 def test_other_documents_with_ids_of_queries_get_no_warning(run: Run, qrels: Run) -> None:
@@ -794,9 +798,7 @@ def test_other_documents_with_ids_of_queries_get_no_warning(run: Run, qrels: Run
 
 
 def test_documents_of_queries_that_are_excluded_get_no_warning() -> None:
-    run = {"a": {"a": 1, "b": 0.9}, "b": {"b": 1, "a": 0.9}}
-    exclude = {query: [query] for query in run}
-    compute(predictions=run, references={"a": {"b": 1}, "b": {"a": 1}}, exclude=exclude)
+    compute(predictions=OWN, references=ABOUT_X, exclude={query: [query] for query in OWN})
 
 
 def test_grades_as_scores_get_no_warning_if_their_order_is_given() -> None:
