@@ -6849,7 +6849,7 @@ def _inputs_documents_is_number(value: Any) -> bool:
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
-FEWEST_QUERIES = 2  # whose ids are ids of documents too
+FEWEST_QUERIES = 5  # fewer may have the ids of users and items in common by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 
@@ -14422,7 +14422,7 @@ def _scores_devices_measured(
         if names is not None and query_ids is not None:
             names += query_ids[order].tolist()
     first = (side.reshape(-1)[:COMPARED].double().cpu().numpy() for side in (score, relevance))
-    doubt = doubt_if_swapped(*first)
+    doubt = "" if options.is_order_given else doubt_if_swapped(*first)
     if doubt:
         warn(f"{mark('predictions')}: {doubt}")
     return dict(zip(options.names, values.cpu().numpy(), strict=True))
