@@ -123,6 +123,8 @@ def refuse_ids(
 ) -> None:
     """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
 
+    Of -1, and of 0 if few values are 0, a query may have several, which fill up its row.
+
     In many documents the highest of each side is above the length of the longest query, which
     ranks and grades are not: that is an error. In few there is no 0, each query has at least three
     documents, and only the first side must go beyond that length: that is a warning.
@@ -139,12 +141,16 @@ def refuse_ids(
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
     for side in sides:
+        is_id = side != -1  # -1 is no document
+        is_zero = side == 0
+        if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
+            is_id &= ~is_zero
         rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[side != -1]):  # -1 is no document
+        if not _are_distinct(rows[is_id]):
             return
     first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
     problem = "hold other whole numbers in each place of a query, as ids are, such as"
-    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    ids = "give the ids of relevant documents, without padding, as sets, references=[{...}, ...]"
     words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
     if are_many:
         raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")

@@ -792,6 +792,10 @@ def test_lists_of_integers_on_both_sides_are_ids_if_they_cannot_be_grades() -> N
     ids = [[7 * row + at for at in (0, 11, 23)] for row in range(10)]
     with refusal("predictions and references hold other whole numbers"):
         score(ids, [row[::-1] for row in ids])
+    with refusal("predictions and references hold other whole numbers"):
+        score(ids, [[31, 0, 0], *(row[::-1] for row in ids[1:])])  # 0 fills up the first row
+    graded = [[31, 0, 0], [0, 31, 0]] * 5
+    assert score(ids[:10], graded) == pytest.approx((1 / 2 + SECOND) / 2)
     scores = [[1, 2, 3]] * 10  # ranks and grades within the length of a query
     with warning("predictions"):
         assert score(scores, [[0, 1, 2]] * 10) == 1.0
