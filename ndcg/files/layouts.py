@@ -254,6 +254,8 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
+        if request.names.has_no_value:
+            return "", False  # the order of the lines counts
         return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))

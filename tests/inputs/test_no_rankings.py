@@ -715,6 +715,18 @@ def test_systems_one_after_the_other_are_told_however_many_queries_they_have(
         compute(predictions=both_systems, references=qrels)
 
 
+def test_equal_scores_of_trec_get_a_warning_unless_the_order_counts(tmp_path: Path) -> None:
+    rows = [
+        {"qid": "q", "docno": docno, "rank": rank, "score": 1}
+        for rank, docno in ((1, "a"), (2, "b"))
+    ]
+    inputs = {"predictions": save_trec(rows, tmp_path / "run.txt"), "references": {"q": {"b": 1}}}
+    with warning(named(inputs["predictions"]), "query 'q'"):
+        compute(**inputs)
+    ndcg = compute(**inputs, fields={"score": None})["nDCG"]
+    assert ndcg == pytest.approx(1 / math.log2(3))
+
+
 @pytest.mark.parametrize("name", ["dicts", "objects", "JSON", "JSON Lines"])
 @pytest.mark.parametrize(
     "fault", [{"qid": ["q"]}, {"score": [1]}, {"score": {"bm25": 1}}], ids=repr
