@@ -77,7 +77,7 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields.values(), names)
+        self.ranks = _path_of_ranks(fields.values(), self.roles, names)
         self.lists = ListReader(names, self.roles.fields["document"])
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
@@ -100,12 +100,14 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
+def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
     paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
-    return paths[0] if len(paths) == 1 else None
+    if len(paths) != 1 or paths[0] == roles.value:
+        return None
+    return paths[0]
 
 
 class ObjectReader:
@@ -157,7 +159,7 @@ class ObjectReader:
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         # Ranks in other lists may be of other documents.
-        self.ranks = _path_of_ranks(beside, names)
+        self.ranks = _path_of_ranks(beside, self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"

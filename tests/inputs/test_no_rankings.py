@@ -661,6 +661,15 @@ def test_a_similarity_that_is_called_a_distance_is_read_if_the_call_says_so() ->
         assert compute(predictions=beside, references=qrels)["nDCG"] == 1.0
 
 
+@pytest.mark.parametrize("source", HITS)
+def test_ranks_that_are_the_scores_are_not_held_against_them(source: str, tmp_path: Path) -> None:
+    hits = [{"id": "d2", "rank": 0.9}, {"id": "d1", "rank": 0.8}]  # as ts_rank of PostgreSQL
+    run = HITS[source](hits, tmp_path / "run.json")
+    how: dict[str, Any] = {"fields": {"score": "rank"}, "score_order": "descending"}
+    ndcg = compute(predictions=run, references={"q1": {"d1": 1}}, **how)["nDCG"]
+    assert ndcg == pytest.approx(1 / math.log2(3))
+
+
 def test_ids_that_count_from_0_beside_other_ids_get_one_warning() -> None:
     run, qrels = RERANKED, {"q1": {2: 1, 70: 1}, "q2": {1: 1}}
     texts = {query: list(map(str, row)) for query, row in run.items()}
