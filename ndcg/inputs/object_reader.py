@@ -255,6 +255,11 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
+        if self.names.kind == "qrels" and self.roles.value is not None:
+            relevances = value_at(row, self.roles.value)
+            if isinstance(relevances, Mapping):
+                # It holds all judged documents, also those that are not in the list beside it.
+                return self.lists.read(query, list(relevances), list(relevances.values()))
         ranks = None if self.ranks is None else self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..measure.labels import Labels
-from ..measure.messages import InputError, mark, shown, warn
+from ..measure.messages import InputError, brief, mark, shown, warn
 from ..measure.scoring import InvalidRankingError
 from .columns import numbered, read_column, read_flat_column
 from .documents import (
@@ -35,6 +35,7 @@ from .fields import (
     Names,
     UnknownFieldError,
     check_fields,
+    fields_to_write,
     may_be_fields,
     names_of_side,
     one_error,
@@ -323,9 +324,15 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
     elif relevance is not None and relevance == score:
-        problem = "are the same column of the same table"
+        problem = f"are the same column of the same table, {shown(score)}"
+        if run.others:
+            problem += f"; the others are {brief(map(shown, run.others), ', ')}"
+        names: dict[str, Any] = {"score": "...", "relevance": "..."}
+        if "." in str(document):
+            # In a log, references and run may have their documents in two lists.
+            names = {"document": ("...", "..."), **names}
         both = f"{mark(argument)} and {mark('references')}"
-        raise InputError(f"{both} {problem}; name a score and a relevance")
+        raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):

@@ -622,6 +622,20 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
     assert score(log, log, fields={"document": pair}) == pytest.approx(SECOND)
 
 
+@pytest.mark.parametrize("source", OBJECTS_IN)
+@pytest.mark.parametrize("document", [None, "chunks.id"])
+def test_relevances_by_id_hold_all_judged_documents_of_a_log(
+    tmp_path: Path, source: str, document: str | None
+) -> None:
+    chunks = [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.5}]
+    row = {"query_id": "q", "chunks": chunks, "gold": {"b": 1, "c": 1}}
+    log = OBJECTS_IN[source]([row], tmp_path / "log")
+    fields = {"score": "chunks.score", "relevance": "gold"}
+    if document is not None:
+        fields["document"] = document
+    assert score(log, log, fields=fields) == pytest.approx(SECOND / (1 + SECOND))
+
+
 def test_a_pair_names_the_lists_of_two_logs() -> None:
     run, gold = [{"query": "q", "found": ["a", "b"]}], [{"query": "q", "gold": ["b"]}]
     with refusal("references"):
