@@ -32,12 +32,12 @@ def from_files(
             )
         except InputError as error:
             errors[name] = error
-    if errors:
-        raise one_error(errors)
-    run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
-    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
-        refuse_same_column("predictions", run, qrels)
+    are_one = are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references)
+    if errors:
+        raise one_error(errors, are_one)
+    if are_one:
+        refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
 
 

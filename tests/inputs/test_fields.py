@@ -623,6 +623,19 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
 
 
 @pytest.mark.parametrize("source", OBJECTS_IN)
+def test_one_log_with_relevant_ids_beside_its_hits_is_asked_about_both_lists(
+    tmp_path: Path, source: str
+) -> None:
+    chunks = [{"id": "a", "similarity": 0.9, "page": 1}, {"id": "b", "similarity": 0.5, "page": 2}]
+    row = {"query_id": "q", "chunks": chunks, "gold_ids": ["b"]}
+    log = OBJECTS_IN[source]([row], tmp_path / "log")
+    said = "fields={'document': ('...', '...'), 'relevance': '...'}"
+    assert said in str(refused(log, log))
+    fields = {"document": ("chunks.id", "gold_ids"), "relevance": None}
+    assert score(log, log, fields=fields) == pytest.approx(SECOND)
+
+
+@pytest.mark.parametrize("source", OBJECTS_IN)
 @pytest.mark.parametrize("document", [None, "chunks.id"])
 def test_relevances_by_id_hold_all_judged_documents_of_a_log(
     tmp_path: Path, source: str, document: str | None
