@@ -419,7 +419,7 @@ def _other_columns(text: str, columns: int, layout: Layout) -> str:
     if "::" in text:  # as MovieLens separates ratings
         return f"{problem}; {RATINGS}"
     if layout in OTHER_SIDE.get(columns, ()):
-        return problem + mark("swapped", said="; are the run and the qrels swapped?")
+        return problem + mark("swapped", said="are both sides swapped?", before="; ")
     return problem
 
 

@@ -35,7 +35,7 @@ def from_files(
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
     are_one = are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references)
     if errors:
-        raise one_error(errors, are_one)
+        raise one_error(errors, are_one, read.get("references"))
     if are_one:
         refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)

@@ -673,7 +673,7 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         relevances = fields_called(PLAIN_RELEVANCES, fields)
         if relevances and len(fields) == 3:
             relevance = f"{shown(relevances[0])} is the name of a relevance"
-            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
+            ways.append(f"{relevance}; {mark('swapped', said='are both sides swapped?')}")
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
@@ -760,16 +760,24 @@ def _example(value: Any) -> str:
         return type(value).__name__
 
 
-def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
+def one_error(
+    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
+) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
+    references are given if they have been read.
     """
+    relevance = getattr(qrels, "fields", {}).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
+            lacks_score = "score" in error.roles and "swapped" not in error.options
+            if lacks_score and plain_name(relevance) in PLAIN_SCORES:
+                problem = f"the relevance of the references is {shown(relevance)}"
+                error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
     first, *others = errors.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):

@@ -295,7 +295,7 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
                 )
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
-        raise one_error(errors, are_one)
+        raise one_error(errors, are_one, qrels)
     return sides
 
 

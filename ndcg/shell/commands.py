@@ -41,6 +41,7 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
+    "swapped": "are both files swapped? QRELS comes first",
     "preview": "ndcg preview",
     "known discount": "--discount",
     "forms of gain": "as 0,1,3, or label=gain,...",

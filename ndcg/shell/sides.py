@@ -131,7 +131,7 @@ def _read_sides(
         except UnknownFieldError as error:
             unknown[place_of_file(path_of(file))] = error
     if unknown:
-        raise one_error(unknown, are_one=args.qrels in files.values())
+        raise one_error(unknown, are_one=args.qrels in files.values(), qrels=qrels)
     return qrels, columns, saved
 
 

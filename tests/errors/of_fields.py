@@ -217,6 +217,12 @@ OF_TABLES: dict[str, Row] = {
     ),
     "no query": run(pa.table({"doc_id": ["a"], "score": [0.5]})),
     "no score": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "title": ["A"]})),
+    "no score beside a score as a relevance": refused(
+        compute,
+        "predictions",
+        predictions=pa.table({"user": ["q"], "item": ["a"], "timestamp": [1600000000]}),
+        references=pa.table({"user": ["q"], "item": ["a"], "score": [0.5]}),
+    ),
     "a column twice": run(
         pa.table([["q"], ["a"], ["b"], [0.5]], ["query_id", "doc_id", "doc_id", "score"])
     ),

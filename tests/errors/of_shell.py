@@ -60,6 +60,12 @@ SIDES: dict[str, Row] = {
     "no run for values of queries": said("score qrels.txt -m IDCG -q", "RUN"),
     "no run to compare": said("compare qrels.txt main.txt", "give one RUN"),
     "swapped": said("score main.txt qrels.txt", "main.txt", "line 1"),
+    "swapped tables": said(
+        "score a.csv b.csv",
+        "b.csv",
+        a_csv="user,item,score\nq0,d0,0.5\n",
+        b_csv="user,item,timestamp\nq0,d0,1600000000\n",
+    ),
     "a format that is not known": said(f"{SCORE} --format yaml", "--format"),
     "another format than said": said(f"{SCORE} --format json", "qrels.txt", "line 1, column 1"),
     "labels without gains": said(
