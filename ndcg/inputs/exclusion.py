@@ -139,8 +139,7 @@ def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
         return exclude.query, exclude.query_ids, exclude.document
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
-    frame = "a DataFrame with columns of the same names"
-    forms = f"{{query: ids}}, a file, or, together with data, {frame}"
+    forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
     raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
 
 

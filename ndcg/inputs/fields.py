@@ -489,6 +489,8 @@ def names_of_side(
         if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
         is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
+        if kind == "exclude":
+            is_shared = True  # the names are those of the sides; it may have standard ones
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
@@ -591,6 +593,9 @@ def chosen_fields(
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        if names.kind == "exclude":
+            roles.clear()  # since `fields` names those of the sides
+            ways.append("rename its columns to user_id and item_id, or give {query: ids}")
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]

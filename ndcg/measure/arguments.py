@@ -259,8 +259,8 @@ ARGUMENTS = {
     ),
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: "
-        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame in which "
-        "the id columns have the same names as in `data`, or the path of a file. With "
+        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame whose id "
+        "columns have standard names, or those of `data`, or the path of a file. With "
         '`exclude_from="run"`, judged ones stay in the ideals.'
     ),
     "fields": (

@@ -446,6 +446,14 @@ def test_a_table_of_excluded_documents_has_no_relevance(
     assert "--relevance stars" in capsys.readouterr().err
 
 
+def test_a_table_of_excluded_documents_has_standard_names_beside_a_pair() -> None:
+    run = [{"reader": "q", "recs": ["z", "a"]}]
+    gold = [{"reader": "q", "clicked": ["a"]}]
+    seen = pd.DataFrame({"user_id": ["q"], "item_id": ["z"]})
+    fields = {"query": ("reader", "reader"), "document": ("recs", "clicked"), "score": None}
+    assert score(run, gold, exclude=seen, fields={**fields, "relevance": None}) == 1.0
+
+
 @pytest.mark.parametrize("run", [{"q": []}, [[]], None])
 def test_names_are_no_error_beside_a_side_without_documents(run: Any) -> None:
     hits = [{"id": "a", "stars": 2}]
