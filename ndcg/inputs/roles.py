@@ -211,10 +211,10 @@ def roles_of_objects(
         if "document" in error.roles:
             error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
         if "query" in error.roles:
-            way = f"{mark('fields', {'query': None})} matches queries by their order"
+            by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+            way = f"if neither side names queries, {by_order}"
             if names.takes_query_ids:
-                call = mark("query_ids", said="query_ids=[...]")
-                way += f", and {call} names them"
+                way = f"{mark('query_ids', said='query_ids=[...]')} names queries; {way}"
             error.add(way)
         raise
     if not names.is_order_given:

@@ -629,7 +629,7 @@ SITUATIONS = [
         "responses in the order of queries that have ids elsewhere",
         run_of(elastic, RELEVANT),
         SECOND,
-        ("query_ids=[...] names them",),
+        ("query_ids=[...] names queries",),
         {"query_ids": list(QUERIES)},
     ),
     Situation(
