@@ -799,11 +799,15 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     roles: dict[str, Any] = {}
     words = []
     ways: dict[str, None] = {}
+    roles_of_qrels: Sequence[str] = ()
+    if "references" in errors and not are_one:
+        roles_of_qrels = errors["references"].roles
     for argument, error in errors.items():
         ways.update(dict.fromkeys(error.ways))
         for role in error.roles:
-            is_of_both = role in roles and argument == "references" and not are_one
-            roles[role] = ("...", "...") if is_of_both else "..."
+            if argument != "references" and role in roles_of_qrels:
+                roles[role] = ("...", "...")
+            roles.setdefault(role, "...")
         places = [mark(argument), *(place for place in error.places if place != argument)]
         words.append(": ".join([*places, error.unclear]))
         if not have_same_fields:

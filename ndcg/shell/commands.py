@@ -120,6 +120,8 @@ def _field_flags(fields: Mapping[str, Any]) -> str:
     flags = []
     for field, given in fields.items():
         names = given if isinstance(given, (list, tuple)) else [given]
+        if list(names) == ["...", "..."]:
+            names = ["RUN_NAME", "QRELS_NAME"]
         words = [str(WORDS_OF_NAMES.get(name, name)) for name in names]
         flags.append(f"--{field} {shlex.quote(','.join(words))}")
     return " ".join(flags)

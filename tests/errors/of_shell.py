@@ -66,6 +66,13 @@ SIDES: dict[str, Row] = {
         a_csv="user,item,score\nq0,d0,0.5\n",
         b_csv="user,item,timestamp\nq0,d0,1600000000\n",
     ),
+    "tables with lists of their own names": said(
+        "score a.json b.json",
+        "qrels",
+        "a.json",
+        a_json='[{"user": "q0", "clicked": ["d0"]}]',
+        b_json='[{"user": "q0", "recs": ["d0", "d1"]}]',
+    ),
     "a format that is not known": said(f"{SCORE} --format yaml", "--format"),
     "another format than said": said(f"{SCORE} --format json", "qrels.txt", "line 1, column 1"),
     "labels without gains": said(
