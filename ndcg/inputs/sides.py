@@ -103,7 +103,20 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
+    if rows is not None and names.kind == "run":
+        _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
+    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
+    if len(rows) != 2:
+        return
+    shape, other_shape = (tuple(getattr(row, "shape", ())) for row in rows)
+    if len(shape) == 2 and shape == other_shape:
+        ids = mark("document_ids", said="document_ids=ids")
+        hint = f"if they are ids and scores, give predictions=scores, {ids}"
+        raise InputError(f"holds two arrays of one shape, {shape}; {hint}", argument)
 
 
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:

@@ -273,6 +273,9 @@ BY_POSITION: dict[str, Row] = {
         document_ids=[[30, 11, 42, 17, 58]] * 4,
         references=[[11, 30, 66, 71, 29]] * 4,
     ),
+    "a pair of ids and scores": refused(
+        compute, "predictions", predictions=(TOP, TOP / 8), references=[{3}, {2}]
+    ),
     "fewer relevant documents in lists than document_ids": refused(
         compute,
         "document_ids",
