@@ -24,8 +24,8 @@ from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
-from .no_rankings import refuse_ids
-from .sides import read_side, without_filling
+from .no_rankings import refuse_ids, types_of_tuples
+from .sides import read_side, row_of_table, without_filling
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
 Rows = Sequence[Any]  # a list per query
@@ -142,6 +142,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    if types_of_tuples(run) == {(int, int, float)}:
+        raise row_of_table("predictions", run[0], names)
     rows = _lists(run)
     if _are_integers(rows):
         return _ranked(run, names), qrels  # as rankers return ids without scores
@@ -204,6 +206,8 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
                 problem = f"hold numbers as text, such as {shown(document)}"
                 hint = "give numbers, [list(map(float, row)) for row in predictions]"
                 return InputError(f"{problem}; {hint}", "predictions")
+    if types_of_tuples(qrels) == {(int, int, int)}:
+        return row_of_table("references", qrels[0], standard_names("qrels"))
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"

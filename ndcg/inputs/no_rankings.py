@@ -93,16 +93,16 @@ def refuse_tuples(predictions: Any, references: Any) -> None:
 (1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
 predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     """
-    if _types_of_tuples(predictions) != {(int, int, float)}:
+    if types_of_tuples(predictions) != {(int, int, float)}:
         return
-    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+    if types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
         return
     users = {row[0] for row in predictions}
     if not users.isdisjoint(row[0] for row in references):
         raise _rows_of_a_table(predictions[0], references[0])
 
 
-def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+def types_of_tuples(side: Any) -> set[tuple[type, ...]]:
     """Return the types in the rows of a side if all are tuples of three; else nothing."""
     if not isinstance(side, (list, tuple)):
         return set()

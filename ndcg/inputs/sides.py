@@ -13,6 +13,7 @@ from itertools import chain
 from numbers import Real
 from types import NoneType
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -381,8 +382,9 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
-    if isinstance(first, tuple) and is_list(first):
-        _refuse_row_of_table(argument, first, names)
+    is_tuple = isinstance(first, tuple) and is_list(first)
+    if is_tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+        raise row_of_table(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
@@ -399,14 +401,12 @@ def _have_ids(row: Any) -> bool:
     return _are_ids(row) or are_hits(row) or are_pairs(row)
 
 
-def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> None:
-    """Raise an error for a tuple that holds text: a row of a table, and never a query."""
-    if not any(isinstance(cell, str) for cell in row):
-        return
+def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
+    """Return the error for a tuple that holds text, or numbers of two types: it is no query."""
     problem = f"holds {shown(row)}, a row of a table"
     table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
     hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
-    raise InputError(f"{problem}; {hint}", argument)
+    return InputError(f"{problem}; {hint}", argument)
 
 
 def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:

@@ -1,6 +1,7 @@
 """Records, hits, tables and logs whose fields are not clear, and names that no field has."""
 
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -28,12 +29,12 @@ FRAME = pa.table({"user": ["a", "a"], "item": ["x", "y"], "score": [0.5, 0.25], 
 
 def run(value: Any, *places: str, **more: Any) -> Row:
     """The row of a run that is refused."""
-    return refused(compute, "predictions", *places, **BY_ID | {"predictions": value}, **more)
+    return refused(compute, "predictions", *places, **BY_ID | {"predictions": value} | more)
 
 
 def qrels(value: Any, *places: str, **more: Any) -> Row:
     """The row of references that are refused."""
-    return refused(compute, "references", *places, **BY_ID | {"references": value}, **more)
+    return refused(compute, "references", *places, **BY_ID | {"references": value} | more)
 
 
 def fields(value: Any, **sides: Any) -> Row:
@@ -200,6 +201,9 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "hits": [{"id": "a"}]}, {"query_id": "q", "hits": [{"id": "b"}]}]
     ),
     "a tuple that is a row of a table": run([("q", "a", 0.9), ("q", "b", 0.5)]),
+    "a tuple with a UUID": run([(1, UUID(int=7), 0.9), (1, UUID(int=8), 0.5)]),
+    "tuples of integers and a score": run([(1, 7, 0.9), (1, 8, 0.5)], references={1: {7: 1}}),
+    "tuples of integers and a relevance": qrels([(1, 7, 1), (1, 8, 0)], predictions={1: {7: 0.5}}),
     "a table by its index": run({"query_id": {0: "q"}, "doc_id": {0: "a"}, "score": {0: 0.5}}),
     "something else among objects by query": run(
         {"q": {"hits": [{"id": "a"}]}, "p": ["a"]}, "query 'p'"
@@ -217,10 +221,8 @@ OF_TABLES: dict[str, Row] = {
     ),
     "no query": run(pa.table({"doc_id": ["a"], "score": [0.5]})),
     "no score": run(pa.table({"query_id": ["q"], "doc_id": ["a"], "title": ["A"]})),
-    "no score beside a score as a relevance": refused(
-        compute,
-        "predictions",
-        predictions=pa.table({"user": ["q"], "item": ["a"], "timestamp": [1600000000]}),
+    "no score beside a score as a relevance": run(
+        pa.table({"user": ["q"], "item": ["a"], "timestamp": [1600000000]}),
         references=pa.table({"user": ["q"], "item": ["a"], "score": [0.5]}),
     ),
     "a column twice": run(
