@@ -221,7 +221,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     hint = f"first join tables with different rows by query and document, with {outer_join}"
     if _are_sizes(queries, len(score.values)):
         sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
-        hint = f"{sizes}, for their ends numpy.diff(ends) first"
+        hint = f"{sizes}, for their ends numpy.diff(ends, prepend=0) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
         f"document; got {lengths}; {hint}"
