@@ -438,8 +438,9 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if has_ids(predictions) or has_ids(references):
         raise _by_ids_and_by_position(predictions, references, query_ids)
     if exclude is not None and document_ids is None:
-        needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
-        raise InputError(f"documents have no ids; give {needed}", "exclude")
+        hint = "give those to exclude the score -inf and the relevance 0"
+        rows = f"or, beside {mark('query_ids')}, give {mark('document_ids')}"
+        raise InputError(f"documents by position have no ids; {hint}, {rows}", "exclude")
     # A head with one logit has a column of one value a row, which is flat too.
     are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
