@@ -290,9 +290,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
         have_no_ids = are_lists(qrels) and not has_ids(qrels)
         for refusal in errors.values():
             if isinstance(refusal, UnknownFieldError) and have_no_ids:
-                refusal.add(
-                    "the references have no ids; beside them give the scores in their order"
-                )
+                by_place = "references=[dict(enumerate(row)) for row in references]"
+                hint = f"give the scores in their order, or, if a field has positions, {by_place}"
+                refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
         raise one_error(errors, are_one, qrels)

@@ -133,6 +133,7 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "retrieved_ids": ["a", float("nan")]}], "query 'q', position 1"
     ),
     "pairs with the id last": run({"q": [(0.9, "a"), (0.5, "b")]}, "query 'q', position 0"),
+    "positions beside labels": run([[{"index": 1, "score": 0.9}]], references=[[0, 1]]),
     "the index of a reranker": run(
         {"q": [{"corpus_id": 1, "score": 0.9}, {"corpus_id": 0, "score": 0.5}]}, "query 'q'"
     ),
