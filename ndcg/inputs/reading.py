@@ -482,7 +482,10 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, wrap it in a list"
+        hint = "for a single query, give predictions=[predictions]"
+        if numbers is references:
+            relevant = "for the relevant document of each query, [{x} for x in references]"
+            hint = f"for a single query, give references=[references]; {relevant}"
     return InputError(f"{problem}; {hint}")
 
 

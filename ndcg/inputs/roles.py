@@ -189,8 +189,8 @@ def roles_of_objects(
         except UnknownFieldError as error:
             if "query" not in error.roles:
                 raise
-            hint = "if they are the hits of a single query, wrap them in a list"
-            error.add(hint)
+            single = "{query: hits}, or [hits] beside a list of one query"
+            error.add(f"if they are the hits of a single query, give {single}")
             raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)

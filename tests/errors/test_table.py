@@ -100,7 +100,7 @@ def read_file(name: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the snapshot has its words
         read(file)
     words = WORDS[name].removeprefix(f"{row.argument}: ")
-    assert sentence(caught.value, row) == words.replace(", and query_ids=[...] names them", "")
+    assert sentence(caught.value, row) == words.replace("query_ids=[...] names queries; ", "")
 
 
 def report(name: str) -> None:

@@ -655,7 +655,7 @@ SITUATIONS = [
         "the hits of a single query, without a list around them",
         lambda: {"predictions": chunks("doc_id", score="score"), "references": [["b"]]},
         SECOND,
-        ("wrap them in a list",),
+        ("[hits]",),
         {"predictions": [chunks("doc_id", score="score")]},
     ),
     # Ranks, distances and scores
