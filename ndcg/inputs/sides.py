@@ -100,6 +100,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
+    if is_by_index(side, by_position=True) and not names.has_query_ids:
+        _refuse_levels(argument, side, names)
     if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
@@ -107,6 +109,13 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     if rows is not None and names.kind == "run":
         _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _refuse_levels(argument: str, series: Any, names: Names) -> None:
+    """Raise an error for a Series whose index has the queries and the documents."""
+    if getattr(series.index, "nlevels", 1) > 1:
+        hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
+        raise InputError(f"is a Series with several levels in its index; {hint}", argument)
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:

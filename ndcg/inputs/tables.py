@@ -1,5 +1,6 @@
 """Read tables: whatever has named columns, whose rows are documents or have lists of them."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -32,6 +33,7 @@ from .roles import columns_of_table
 from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settled
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
 MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
@@ -42,8 +44,15 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
+    if frame is None or len(frame.names) == 0:
+        return None
+    name = frame.names[0]
     # A single column has no documents beside its queries; it may be a column of lists.
-    if frame is None or len(frame.names) < 2:
+    if len(frame.names) == 1 and name != names.name("document"):
+        separator = UNSPLIT.search(str(name))
+        if separator:
+            hint = f"read the file with sep={separator[0]!r}, or give its path"
+            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
         return None
     return frame
 

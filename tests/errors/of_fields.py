@@ -273,6 +273,12 @@ OF_TABLES: dict[str, Row] = {
     "the query in the index": run(
         pd.DataFrame({"qid": ["q"], "docno": ["a"], "score": [0.5]}).set_index("qid")
     ),
+    "queries and documents in the index": run(
+        pd.DataFrame({"qid": ["q"], "docno": ["a"], "score": [0.5]}).set_index(["qid", "docno"])[
+            "score"
+        ]
+    ),
+    "a header read as one name": run(pd.DataFrame({"query;document;score": ["q;a;0.5"]})),
     "documents as columns": run(pd.DataFrame([[0.5, 0.1, 0.2]], index=["q"], columns=[*"abc"])),
     "no score at all": run(
         pa.table({"query_id": ["q"], "doc_id": ["a"], "score": pa.array([None], pa.float64())})

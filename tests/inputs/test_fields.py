@@ -446,6 +446,15 @@ def test_a_table_of_excluded_documents_has_no_relevance(
     assert "--relevance stars" in capsys.readouterr().err
 
 
+def test_lists_of_a_table_whose_index_has_the_query_are_named_by_fields() -> None:
+    run = pd.DataFrame({"recs": [["z", "a"], ["b"]]}, index=pd.Index(["q", "p"], name="user"))
+    gold = pd.DataFrame({"clicked": [["a"], ["b"]]}, index=run.index)
+    how = {"fields": {"document": ("recs", "clicked"), "score": None, "relevance": None}}
+    assert score(run, gold, **how) == pytest.approx((SECOND + 1) / 2)
+    with refusal("references"):
+        score(run, gold[::-1], **how)
+
+
 def test_a_table_of_excluded_documents_has_standard_names_beside_a_pair() -> None:
     run = [{"reader": "q", "recs": ["z", "a"]}]
     gold = [{"reader": "q", "clicked": ["a"]}]
