@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
+    UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
     examples_of_names,
@@ -18,12 +19,13 @@ from ..inputs.fields import (
 from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import columns_of_table
 from ..measure.messages import brief
-from .content import NO_TEXT, NUMBER, NUMERAL, delimiter_of, shown_cell
+from .content import NO_TEXT, NOT_UTF_8, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor
 from .parts import ReadRequest
 
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
@@ -220,7 +222,12 @@ def _named_layout(
         first = next(cells_in(lines, delimiter, range(len(names))), [])
         return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
 
-    chosen = columns_of_table(names, request.names, "the header has", examples)
+    try:
+        chosen = columns_of_table(names, request.names, "the header has", examples)
+    except UnknownFieldError as error:
+        if REPLACED in error.fields:
+            error.add(f"the file {NOT_UTF_8}")
+        raise
     at = [names.index(name) for name in chosen.values()]
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import DECIMAL_COMMA, VALUE, instead_of_relevance
+from ..inputs.fields import DECIMAL_COMMA, DECIMALS_OF_PANDAS, VALUE, instead_of_relevance
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
@@ -404,7 +404,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
             ids = [layout.fields["query"], layout.fields["document"]]
-            call = table_by_pandas(json.dumps(layout.delimiter), ids, 'decimal=","')
+            call = table_by_pandas(json.dumps(layout.delimiter), ids, DECIMALS_OF_PANDAS)
             fault += f", or give {call}"
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"

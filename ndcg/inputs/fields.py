@@ -95,7 +95,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMALS_OF_PANDAS = 'decimal=",", thousands="."'  # arguments of pandas.read_csv
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
@@ -589,6 +590,10 @@ def chosen_fields(
     if unclear:
         problems = _problems(unclear, names, fields)
         ways = _other_ways(unclear, names, fields)
+        if names.value in unclear:
+            ways += _decimal_commas(fields)
+        elif names.value in chosen:
+            ways += _decimal_commas(fields.among([chosen[names.value]]))
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
@@ -690,13 +695,16 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         elif others and not names.is_order_given:
             call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
             ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
-    if names.value in unclear:
-        texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
-        decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))
-        if decimals:
-            call = 'pandas.read_csv(path, sep="...", decimal=",")'
-            ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
     return ways
+
+
+def _decimal_commas(fields: Fields) -> list[str]:
+    """Return what an error says about the first number with a comma for decimals, if any."""
+    for cell in (field.example for field in fields.values()):
+        if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
+            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
+            return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
+    return []
 
 
 def _nearest_path(name: str, fields: Fields) -> str:

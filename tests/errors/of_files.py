@@ -149,6 +149,12 @@ CSV_FILES: dict[str, Row] = {
         "a.csv", "qid,docid,reference,verdicts\nq,d,A text.,1\n", "line 2"
     ),
     "a line for Excel alone": run("a.csv", "sep=;\nqid;docid;score\nq;d;1\n"),
+    "a decimal comma and a mark of thousands": run(
+        "a.csv", "qid;docid;score\nq;d;18.964,84\n", "line 2"
+    ),
+    "names of its own, a decimal comma and another encoding": run(
+        "a.csv", "frage;docid;score\nwie gen\xfcgend;d;0,5\n".encode("cp1252")
+    ),
     "a decimal comma beside words": refused(
         compute,
         "predictions",
