@@ -69,11 +69,12 @@ def _with_query_ids(inputs: Any) -> Any:
 
 def _named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
     """Return queries by position with ids that are given in their order."""
+    fields = {"query": "query_ids", **side.fields}
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
-        return replace(side, queries=queries, by_position=False)
+        return replace(side, queries=queries, by_position=False, fields=fields)
     columns: Columns = _with_integers(side)
-    return columns._replace(query_ids=pa.array(ids), positions=None)
+    return columns._replace(query_ids=pa.array(ids), positions=None, fields=fields)
 
 
 def _with_integers(side: Any) -> Any:

@@ -21,6 +21,7 @@ from .frames import from_frame
 from .queries import warn_of_predictions
 
 FIRST_DOCUMENTS = 20  # documents of the first query
+LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Preview(Readable):
         missing: how many of these are missing from the run.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
+        excluded_retrieved: how many documents in `exclude` were retrieved.
+        excluded_judged: how many documents in `exclude` are judged.
         query: the id of the first query, or 0.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
@@ -67,6 +70,8 @@ class Preview(Readable):
     missing: int
     retrieved: int
     judged: int
+    excluded_retrieved: int
+    excluded_judged: int
     query: Any
     documents: Sequence[Mapping[str, Any]]
     signature = ""
@@ -81,7 +86,9 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [[_cell(row[name]) for name in names] for row in self.documents]
+        first = []
+        for row in self.documents:
+            first.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
         return [sides, [names, *first]]
 
     def _remarks(self) -> list[str]:
@@ -89,6 +96,9 @@ class Preview(Readable):
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
             f"The documents are those of the first query, {shown(self.query)}.",
         ]
+        if self.excluded_retrieved or self.excluded_judged:
+            counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
+            remarks.insert(1, f"{counts} documents are excluded.")
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
@@ -122,9 +132,9 @@ def _value_of(argument: str, side: SidePreview) -> str:
     return "each relevant"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, lacking: str = "–") -> str:
     if value is None:
-        return "–"
+        return lacking
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
@@ -176,8 +186,10 @@ def preview(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
         )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    ids = _names_of_ids(inputs)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
+    excluded = np.zeros(2, np.int64)
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
@@ -186,6 +198,8 @@ def preview(
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
         documents += len(part.score)
+        if part.excluded is not None:
+            excluded += part.excluded.sum(axis=0)
         if first is None and part.queries:
             query = part.names()[0]
             first = query, _documents_of_first(part, inputs.predictions, parsed)
@@ -195,25 +209,38 @@ def preview(
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first
     return Preview(
-        predictions=_side(inputs.predictions, queries, documents),
-        references=_side(inputs.references, queries, documents),
+        predictions=_side(inputs.predictions, ids, queries, documents),
+        references=_side(inputs.references, ids, queries, documents),
         queries=queries,
         missing=missing,
         retrieved=retrieved,
         judged=judged,
+        excluded_retrieved=int(excluded[0]),
+        excluded_judged=int(excluded[1]),
         query=query,
         documents=first_documents,
     )
 
 
-def _side(side: Any, queries: int, documents: int) -> SidePreview:
+def _names_of_ids(inputs: Inputs) -> dict[str, str]:
+    """Return the arguments that have the ids of rows or lists, or the columns that they name."""
+    names = {}
+    for role, ids in (("query", inputs.query_ids), ("document", inputs.document_ids)):
+        if isinstance(ids, str):
+            names[role] = ids
+        elif ids is not None:
+            names[role] = f"{role}_ids"
+    return names
+
+
+def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
-        return SidePreview("numbers by position", {}, queries, documents)
+        return SidePreview("numbers by position", ids, queries, documents)
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
 
 

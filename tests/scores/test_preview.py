@@ -51,6 +51,26 @@ def test_a_preview_shows_distances_as_given_and_the_lowest_first() -> None:
     assert [row["score"] for row in preview.documents] == [0.5, 9.0]
 
 
+def test_a_preview_counts_what_is_excluded() -> None:
+    run, judged = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}, {"q": {"b": 1, "c": 1}}
+    preview = ndcg.preview(predictions=run, references=judged, exclude={"q": ["a", "b"]})
+    assert (preview.excluded_retrieved, preview.excluded_judged) == (2, 1)
+    assert "2 retrieved and 1 judged documents are excluded." in str(preview)
+    assert "excluded" not in str(ndcg.preview(predictions=run, references=judged))
+
+
+def test_a_preview_says_that_query_ids_name_the_queries() -> None:
+    judged = {"q1": {"a": 1}, "q2": {"b": 1}}
+    preview = ndcg.preview(
+        predictions=[["a"], ["b"]], references=judged, query_ids=["q1", "q2"], document_ids=None
+    )
+    assert preview.predictions.fields == {"query": "query_ids"}
+    assert preview.references.fields == {}
+    flat = {"predictions": [0.9, 0.1], "references": [1, 0], "query_ids": ["q", "q"]}
+    preview = ndcg.preview(**flat, document_ids=["a", "b"])
+    assert preview.predictions.fields == {"query": "query_ids", "document": "document_ids"}
+
+
 def test_a_preview_of_lists_without_values_says_so() -> None:
     preview = ndcg.preview(predictions={"q": ["a", "b"]}, references={"q": {"a"}})
     assert not preview.predictions.has_values
