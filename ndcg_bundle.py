@@ -47,7 +47,7 @@ from operator import attrgetter, itemgetter
 from pathlib import Path
 from types import NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -648,8 +648,8 @@ ARGUMENTS = {
     ),
     "exclude": (
         "documents to remove from rankings and ideals, such as items that a user has already seen: "
-        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame in which "
-        "the id columns have the same names as in `data`, or the path of a file. With "
+        "`{query: ids}`, a list of ids per query if predictions are ids, a DataFrame whose id "
+        "columns have standard names, or those of `data`, or the path of a file. With "
         '`exclude_from="run"`, judged ones stay in the ideals.'
     ),
     "fields": (
@@ -5256,7 +5256,8 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
+DECIMALS_OF_PANDAS = 'decimal=",", thousands="."'  # arguments of pandas.read_csv
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
@@ -5650,6 +5651,8 @@ def names_of_side(
         if role not in ("query", "document", names.value):
             continue  # the value of the other side, which may be a field of this one too
         is_shared = role != names.value and not isinstance(fields[role], (list, tuple))
+        if kind == "exclude":
+            is_shared = True  # the names are those of the sides; it may have standard ones
         given[role] = Given(in_run if kind == "run" else in_qrels, is_shared)
     return names._replace(given=given)
 
@@ -5748,10 +5751,17 @@ def chosen_fields(
     if unclear:
         problems = _problems(unclear, names, fields)
         ways = _other_ways(unclear, names, fields)
+        if names.value in unclear:
+            ways += _decimal_commas(fields)
+        elif names.value in chosen:
+            ways += _decimal_commas(fields.among([chosen[names.value]]))
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
+        if names.kind == "exclude":
+            roles.clear()  # since `fields` names those of the sides
+            ways.append("rename its columns to user_id and item_id, or give {query: ids}")
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
@@ -5834,7 +5844,7 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         relevances = fields_called(PLAIN_RELEVANCES, fields)
         if relevances and len(fields) == 3:
             relevance = f"{shown(relevances[0])} is the name of a relevance"
-            ways.append(f"{relevance}; are both sides swapped, or is it the score?")
+            ways.append(f"{relevance}; {mark('swapped', said='are both sides swapped?')}")
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
@@ -5846,13 +5856,16 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         elif others and not names.is_order_given:
             call = f"{mark('fields', {'score': others[0]})} and {mark('score_order', 'ascending')}"
             ways.append(f"to rank by {shown(others[0])}, the lowest first, give {call}")
-    if names.value in unclear:
-        texts = [cell for _, cell, *_ in fields.values() if isinstance(cell, str)]
-        decimals = list(filter(DECIMAL_COMMA.fullmatch, texts))
-        if decimals:
-            call = 'pandas.read_csv(path, sep="...", decimal=",")'
-            ways.append(f"if {decimals[0]!r} is a number with a comma for decimals, give {call}")
     return ways
+
+
+def _decimal_commas(fields: Fields) -> list[str]:
+    """Return what an error says about the first number with a comma for decimals, if any."""
+    for cell in (field.example for field in fields.values()):
+        if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
+            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
+            return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
+    return []
 
 
 def _nearest_path(name: str, fields: Fields) -> str:
@@ -5921,16 +5934,24 @@ def _inputs_fields_example(value: Any) -> str:
         return type(value).__name__
 
 
-def one_error(errors: Mapping[str, InputError], are_one: bool = False) -> InputError:
+def one_error(
+    errors: Mapping[str, InputError], are_one: bool = False, qrels: Any = None
+) -> InputError:
     """Return one error for the errors of several sides, by argument.
 
-    If the sides `are_one`, such as a log, the query has one name and the documents have two.
+    If the sides `are_one`, such as a log, the query has one name and the documents have two. The
+    references are given if they have been read.
     """
+    relevance = getattr(qrels, "fields", {}).get("relevance")
     unknown: dict[str, UnknownFieldError] = {}
     for argument, error in errors.items():
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
+            lacks_score = "score" in error.roles and "swapped" not in error.options
+            if lacks_score and plain_name(relevance) in PLAIN_SCORES:
+                problem = f"the relevance of the references is {shown(relevance)}"
+                error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
     first, *others = errors.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
@@ -5947,11 +5968,15 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
     roles: dict[str, Any] = {}
     words = []
     ways: dict[str, None] = {}
+    roles_of_qrels: Sequence[str] = ()
+    if "references" in errors and not are_one:
+        roles_of_qrels = errors["references"].roles
     for argument, error in errors.items():
         ways.update(dict.fromkeys(error.ways))
         for role in error.roles:
-            is_of_both = role in roles and argument == "references" and not are_one
-            roles[role] = ("...", "...") if is_of_both else "..."
+            if argument != "references" and role in roles_of_qrels:
+                roles[role] = ("...", "...")
+            roles.setdefault(role, "...")
         places = [mark(argument), *(place for place in error.places if place != argument)]
         words.append(": ".join([*places, error.unclear]))
         if not have_same_fields:
@@ -7145,8 +7170,7 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
         return exclude.query, exclude.query_ids, exclude.document
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
-    frame = "a DataFrame with columns of the same names"
-    forms = f"{{query: ids}}, a file, or, together with data, {frame}"
+    forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
     raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
 
 
@@ -7340,16 +7364,16 @@ def refuse_tuples(predictions: Any, references: Any) -> None:
 (1, 11, 1), and each would be a query of its own; give tables with names of columns, such as \
 predictions=pd.DataFrame(rows, columns=["user_id", "item_id", "score"])
     """
-    if _types_of_tuples(predictions) != {(int, int, float)}:
+    if types_of_tuples(predictions) != {(int, int, float)}:
         return
-    if _types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
+    if types_of_tuples(references) not in ({(int, int, int)}, {(int, int, float)}):
         return
     users = {row[0] for row in predictions}
     if not users.isdisjoint(row[0] for row in references):
         raise _rows_of_a_table(predictions[0], references[0])
 
 
-def _types_of_tuples(side: Any) -> set[tuple[type, ...]]:
+def types_of_tuples(side: Any) -> set[tuple[type, ...]]:
     """Return the types in the rows of a side if all are tuples of three; else nothing."""
     if not isinstance(side, (list, tuple)):
         return set()
@@ -7370,6 +7394,8 @@ def refuse_ids(
 ) -> None:
     """Raise an error, or warn, for ids on both sides: whole numbers, none of them twice in a query.
 
+    Of -1, and of 0 if few values are 0, a query may have several, which fill up its row.
+
     In many documents the highest of each side is above the length of the longest query, which
     ranks and grades are not: that is an error. In few there is no 0, each query has at least three
     documents, and only the first side must go beyond that length: that is a warning.
@@ -7386,12 +7412,16 @@ def refuse_ids(
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
     for side in sides:
+        is_id = side != -1  # -1 is no document
+        is_zero = side == 0
+        if is_zero.mean() < 0.5:  # 0 may fill up rows; most grades are 0
+            is_id &= ~is_zero
         rows = np.stack([query, side.astype(np.int64)], axis=1)
-        if not _are_distinct(rows[side != -1]):  # -1 is no document
+        if not _are_distinct(rows[is_id]):
             return
     first = [", ".join(map(str, side[: lengths[0]][:5].tolist())) for side in sides]
     problem = "hold other whole numbers in each place of a query, as ids are, such as"
-    ids = "give the ids of relevant documents as sets, references=[{...}, ...]"
+    ids = "give the ids of relevant documents, without padding, as sets, references=[{...}, ...]"
     words = f"{problem} [{first[0]}, ...] and [{first[1]}, ...]; {ids}"
     if are_many:
         raise ValueError(f"{' and '.join(arguments)} {words}; if they are values, give floats")
@@ -7749,7 +7779,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     hint = f"first join tables with different rows by query and document, with {outer_join}"
     if _are_sizes(queries, len(score.values)):
         sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
-        hint = f"{sizes}, for their ends numpy.diff(ends) first"
+        hint = f"{sizes}, for their ends numpy.diff(ends, prepend=0) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
         f"document; got {lengths}; {hint}"
@@ -8330,8 +8360,8 @@ def roles_of_objects(
         except UnknownFieldError as error:
             if "query" not in error.roles:
                 raise
-            hint = "if they are the hits of a single query, wrap them in a list"
-            error.add(hint)
+            single = "{query: hits}, or [hits] beside a list of one query"
+            error.add(f"if they are the hits of a single query, give {single}")
             raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
@@ -8352,10 +8382,10 @@ def roles_of_objects(
         if "document" in error.roles:
             error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
         if "query" in error.roles:
-            way = f"{mark('fields', {'query': None})} matches queries by their order"
+            by_order = f"{mark('fields', {'query': None})} matches queries by their order"
+            way = f"if neither side names queries, {by_order}"
             if names.takes_query_ids:
-                call = mark("query_ids", said="query_ids=[...]")
-                way += f", and {call} names them"
+                way = f"{mark('query_ids', said='query_ids=[...]')} names queries; {way}"
             error.add(way)
         raise
     if not names.is_order_given:
@@ -8726,7 +8756,7 @@ class HitReader:
     def __init__(self, hits: Iterable[Any], names: Names) -> None:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
-        self.ranks = _path_of_ranks(fields.values(), names)
+        self.ranks = _path_of_ranks(fields.values(), self.roles, names)
         self.lists = ListReader(names, self.roles.fields["document"])
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
@@ -8749,12 +8779,14 @@ class HitReader:
         return values_at(hits, self.roles.document)
 
 
-def _path_of_ranks(fields: Iterable[Field], names: Names) -> Keys | None:
+def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys | None:
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
     paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
-    return paths[0] if len(paths) == 1 else None
+    if len(paths) != 1 or paths[0] == roles.value:
+        return None
+    return paths[0]
 
 
 class ObjectReader:
@@ -8806,7 +8838,7 @@ class ObjectReader:
         self.are_rows = not holds_documents(document)
         beside = [field for field in fields.values() if field.list_path == document.list_path]
         # Ranks in other lists may be of other documents.
-        self.ranks = _path_of_ranks(beside, names)
+        self.ranks = _path_of_ranks(beside, self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
         self.lists = ListReader(names, self.fields["document"])
         self.form = "objects, a query with its documents each"
@@ -8902,6 +8934,11 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
+        if self.names.kind == "qrels" and self.roles.value is not None:
+            relevances = value_at(row, self.roles.value)
+            if isinstance(relevances, Mapping):
+                # It holds all judged documents, also those that are not in the list beside it.
+                return self.lists.read(query, list(relevances), list(relevances.values()))
         ranks = None if self.ranks is None else self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(row, ids), ranks or ())
 
@@ -9207,6 +9244,7 @@ def _listed(columns: list[Any]) -> str:
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
+UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
 MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
@@ -9217,8 +9255,15 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     if isinstance(side, Mapping) and not is_dict_of_columns(side, names):
         return None
     frame = frame_of(argument, side)
+    if frame is None or len(frame.names) == 0:
+        return None
+    name = frame.names[0]
     # A single column has no documents beside its queries; it may be a column of lists.
-    if frame is None or len(frame.names) < 2:
+    if len(frame.names) == 1 and name != names.name("document"):
+        separator = UNSPLIT.search(str(name))
+        if separator:
+            hint = f"read the file with sep={separator[0]!r}, or give its path"
+            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
         return None
     return frame
 
@@ -9486,11 +9531,33 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return side  # ids alone, which `exclusion` reads beside the rankings
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
+    if is_by_index(side, by_position=True) and not names.has_query_ids:
+        _refuse_levels(argument, side, names)
     if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
+    if rows is not None and names.kind == "run":
+        _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
+
+
+def _refuse_levels(argument: str, series: Any, names: Names) -> None:
+    """Raise an error for a Series whose index has the queries and the documents."""
+    if getattr(series.index, "nlevels", 1) > 1:
+        hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
+        raise InputError(f"is a Series with several levels in its index; {hint}", argument)
+
+
+def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
+    """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
+    if len(rows) != 2:
+        return
+    shape, other_shape = (tuple(getattr(row, "shape", ())) for row in rows)
+    if len(shape) == 2 and shape == other_shape:
+        ids = mark("document_ids", said="document_ids=ids")
+        hint = f"if they are ids and scores, give predictions=scores, {ids}"
+        raise InputError(f"holds two arrays of one shape, {shape}; {hint}", argument)
 
 
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
@@ -9755,8 +9822,9 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
-    if isinstance(first, tuple) and is_list(first):
-        _refuse_row_of_table(argument, first, names)
+    is_tuple = isinstance(first, tuple) and is_list(first)
+    if is_tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+        raise row_of_table(argument, first, names)
     if is_object(first) and not _inputs_sides_are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
@@ -9773,14 +9841,12 @@ def _have_ids(row: Any) -> bool:
     return _are_ids(row) or are_hits(row) or are_pairs(row)
 
 
-def _refuse_row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> None:
-    """Raise an error for a tuple that holds text: a row of a table, and never a query."""
-    if not any(isinstance(cell, str) for cell in row):
-        return
+def row_of_table(argument: str, row: tuple[Any, ...], names: Names) -> InputError:
+    """Return the error for a tuple that holds text, or numbers of two types: it is no query."""
     problem = f"holds {shown(row)}, a row of a table"
     table = "a table, pandas.DataFrame(rows, columns=[...]), with columns named by what they hold"
     hint = f"give {table}, {examples_of_names(names)}; or lists if each is a query"
-    raise InputError(f"{problem}; {hint}", argument)
+    return InputError(f"{problem}; {hint}", argument)
 
 
 def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
@@ -10238,6 +10304,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    if types_of_tuples(run) == {(int, int, float)}:
+        raise row_of_table("predictions", run[0], names)
     rows = _inputs_beside_ids_lists(run)
     if _are_integers(rows):
         return _inputs_beside_ids_ranked(run, names), qrels  # as rankers return ids without scores
@@ -10300,6 +10368,8 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
                 problem = f"hold numbers as text, such as {shown(document)}"
                 hint = "give numbers, [list(map(float, row)) for row in predictions]"
                 return InputError(f"{problem}; {hint}", "predictions")
+    if types_of_tuples(qrels) == {(int, int, int)}:
+        return row_of_table("references", qrels[0], standard_names("qrels"))
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
@@ -10435,11 +10505,12 @@ def _with_query_ids(inputs: Any) -> Any:
 
 def _inputs_together_named(side: ById | Columns, ids: list[Any]) -> ById | Columns:
     """Return queries by position with ids that are given in their order."""
+    fields = {"query": "query_ids", **side.fields}
     if isinstance(side, ById):
         queries = dict(zip(ids, side.queries.values(), strict=True))
-        return replace(side, queries=queries, by_position=False)
+        return replace(side, queries=queries, by_position=False, fields=fields)
     columns: Columns = _with_integers(side)
-    return columns._replace(query_ids=pa.array(ids), positions=None)
+    return columns._replace(query_ids=pa.array(ids), positions=None, fields=fields)
 
 
 def _with_integers(side: Any) -> Any:
@@ -10773,12 +10844,12 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
         have_no_ids = are_lists(qrels) and not has_ids(qrels)
         for refusal in errors.values():
             if isinstance(refusal, UnknownFieldError) and have_no_ids:
-                refusal.add(
-                    "the references have no ids; beside them give the scores in their order"
-                )
+                by_place = "references=[dict(enumerate(row)) for row in references]"
+                hint = f"give the scores in their order, or, if a field has positions, {by_place}"
+                refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]
         are_one = any(given[run] is given["references"] for run in runs)
-        raise one_error(errors, are_one)
+        raise one_error(errors, are_one, qrels)
     return sides
 
 
@@ -10807,9 +10878,15 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
         warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
     elif relevance is not None and relevance == score:
-        problem = "are the same column of the same table"
+        problem = f"are the same column of the same table, {shown(score)}"
+        if run.others:
+            problem += f"; the others are {brief(map(shown, run.others), ', ')}"
+        names: dict[str, Any] = {"score": "...", "relevance": "..."}
+        if "." in str(document):
+            # In a log, references and run may have their documents in two lists.
+            names = {"document": ("...", "..."), **names}
         both = f"{mark(argument)} and {mark('references')}"
-        raise InputError(f"{both} {problem}; name a score and a relevance")
+        raise InputError(f"{both} {problem}; {fields_to_write(names, [])}")
     if isinstance(run, Columns) and isinstance(qrels, Columns):
         empty = np.intersect1d(run.lacking, qrels.lacking)
         if len(empty):
@@ -10915,8 +10992,9 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if has_ids(predictions) or has_ids(references):
         raise _by_ids_and_by_position(predictions, references, query_ids)
     if exclude is not None and document_ids is None:
-        needed = f"{mark('query_ids')} and {mark('document_ids')}, mappings, or ranked ids"
-        raise InputError(f"documents have no ids; give {needed}", "exclude")
+        hint = "give those to exclude the score -inf and the relevance 0"
+        rows = f"or, beside {mark('query_ids')}, give {mark('document_ids')}"
+        raise InputError(f"documents by position have no ids; {hint}, {rows}", "exclude")
     # A head with one logit has a column of one value a row, which is flat too.
     are_flat = is_one_column(predictions) or not (are_lists(predictions) and are_lists(references))
     if query_ids is not None and are_flat:
@@ -10958,7 +11036,10 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, wrap it in a list"
+        hint = "for a single query, give predictions=[predictions]"
+        if numbers is references:
+            relevant = "for the relevant document of each query, [{x} for x in references]"
+            hint = f"for a single query, give references=[references]; {relevant}"
     return InputError(f"{problem}; {hint}")
 
 
@@ -12304,6 +12385,7 @@ def no_row(line: bytes, kind: str) -> str:
 
 FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
@@ -12500,7 +12582,12 @@ def _named_layout(
         first = next(cells_in(lines, delimiter, range(len(names))), [])
         return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
 
-    chosen = columns_of_table(names, request.names, "the header has", examples)
+    try:
+        chosen = columns_of_table(names, request.names, "the header has", examples)
+    except UnknownFieldError as error:
+        if REPLACED in error.fields:
+            error.add(f"the file {NOT_UTF_8}")
+        raise
     at = [names.index(name) for name in chosen.values()]
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
@@ -12534,6 +12621,8 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
+        if request.names.has_no_value:
+            return "", False  # the order of the lines counts
         return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
@@ -12956,7 +13045,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
             ids = [layout.fields["query"], layout.fields["document"]]
-            call = table_by_pandas(json.dumps(layout.delimiter), ids, 'decimal=","')
+            call = table_by_pandas(json.dumps(layout.delimiter), ids, DECIMALS_OF_PANDAS)
             fault += f", or give {call}"
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
@@ -12971,7 +13060,7 @@ def _other_columns(text: str, columns: int, layout: Layout) -> str:
     if "::" in text:  # as MovieLens separates ratings
         return f"{problem}; {RATINGS}"
     if layout in OTHER_SIDE.get(columns, ()):
-        return problem + mark("swapped", said="; are the run and the qrels swapped?")
+        return problem + mark("swapped", said="are both sides swapped?", before="; ")
     return problem
 
 
@@ -13602,12 +13691,12 @@ def from_files(
             )
         except InputError as error:
             errors[name] = error
-    if errors:
-        raise one_error(errors)
-    run, qrels = read["predictions"], read["references"]
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
-    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
-        refuse_same_column("predictions", run, qrels)
+    are_one = are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references)
+    if errors:
+        raise one_error(errors, are_one, read.get("references"))
+    if are_one:
+        refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
 
 
@@ -26344,6 +26433,7 @@ def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.i
 # ndcg/scores/preview.py: Show what is read of rankings: the form of every side, its fields, and the first query.
 
 FIRST_DOCUMENTS = 20  # documents of the first query
+LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
 @dataclass(frozen=True)
@@ -26379,6 +26469,8 @@ class Preview(Readable):
         missing: how many of these are missing from the run.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
+        excluded_retrieved: how many documents in `exclude` were retrieved.
+        excluded_judged: how many documents in `exclude` are judged.
         query: the id of the first query, or 0.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
@@ -26390,6 +26482,8 @@ class Preview(Readable):
     missing: int
     retrieved: int
     judged: int
+    excluded_retrieved: int
+    excluded_judged: int
     query: Any
     documents: Sequence[Mapping[str, Any]]
     signature = ""
@@ -26404,7 +26498,9 @@ class Preview(Readable):
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
             sides.append([name, side.form, *map(_cell, fields), *counts])
         names = ["rank", "document", "score", "relevance"]
-        first = [[_cell(row[name]) for name in names] for row in self.documents]
+        first = []
+        for row in self.documents:
+            first.append([_cell(row[name], LACKING.get(name, "–")) for name in names])
         return [sides, [names, *first]]
 
     def _remarks(self) -> list[str]:
@@ -26412,6 +26508,9 @@ class Preview(Readable):
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
             f"The documents are those of the first query, {shown(self.query)}.",
         ]
+        if self.excluded_retrieved or self.excluded_judged:
+            counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
+            remarks.insert(1, f"{counts} documents are excluded.")
         if self.missing:
             counts = f"{self.missing:,} of {self.queries:,}"
             remarks.insert(0, f"{counts} queries of the references are missing from the run.")
@@ -26445,9 +26544,9 @@ def _value_of(argument: str, side: SidePreview) -> str:
     return "each relevant"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, lacking: str = "–") -> str:
     if value is None:
-        return "–"
+        return lacking
     if isinstance(value, float):
         return f"{value:.6g}"
     return str(value)
@@ -26499,8 +26598,10 @@ def preview(
             "a Spark DataFrame is not previewed; give its first rows, frame.limit(100).toArrow()"
         )
     inputs = Inputs(predictions, references, query_ids, document_ids, exclude, fields=fields)
+    ids = _names_of_ids(inputs)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
+    excluded = np.zeros(2, np.int64)
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
@@ -26509,6 +26610,8 @@ def preview(
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
         documents += len(part.score)
+        if part.excluded is not None:
+            excluded += part.excluded.sum(axis=0)
         if first is None and part.queries:
             query = part.names()[0]
             first = query, _documents_of_first(part, inputs.predictions, parsed)
@@ -26518,25 +26621,38 @@ def preview(
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first
     return Preview(
-        predictions=_side(inputs.predictions, queries, documents),
-        references=_side(inputs.references, queries, documents),
+        predictions=_side(inputs.predictions, ids, queries, documents),
+        references=_side(inputs.references, ids, queries, documents),
         queries=queries,
         missing=missing,
         retrieved=retrieved,
         judged=judged,
+        excluded_retrieved=int(excluded[0]),
+        excluded_judged=int(excluded[1]),
         query=query,
         documents=first_documents,
     )
 
 
-def _side(side: Any, queries: int, documents: int) -> SidePreview:
+def _names_of_ids(inputs: Inputs) -> dict[str, str]:
+    """Return the arguments that have the ids of rows or lists, or the columns that they name."""
+    names = {}
+    for role, ids in (("query", inputs.query_ids), ("document", inputs.document_ids)):
+        if isinstance(ids, str):
+            names[role] = ids
+        elif ids is not None:
+            names[role] = f"{role}_ids"
+    return names
+
+
+def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
-        return SidePreview("numbers by position", {}, queries, documents)
+        return SidePreview("numbers by position", ids, queries, documents)
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
 
 
