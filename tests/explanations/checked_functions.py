@@ -165,6 +165,7 @@ SLIPS: dict[str, Function] = {
         lambda run, qrels, k: best([*qrels.values()] * 2)[:k]
     ),
     "DCG one rank too deep": of_mappings(lambda run, qrels, k: [0, *CUT(run, qrels, k)]),
+    "natural logarithm in the DCG only": lambda run, qrels, k: usual(run, qrels, k) / math.log(2),
     "no discount": of_discount(lambda rank: 1),
     "DCG not cut at k": of_mappings(lambda run, qrels, k: grades(run, qrels)),
     "nothing cut at k": lambda run, qrels, k: usual(run, qrels, None),
@@ -187,8 +188,10 @@ SLIPS: dict[str, Function] = {
         ][:k]
     ),
     "ascending order": of_order(lambda run: sorted(run, key=lambda each: run[each])),
+    "ideal cut one rank too deep": of_ideal(lambda run, qrels, k: best(qrels.values())[: k + 1]),
     "cutoff one rank too deep": lambda run, qrels, k: usual(run, qrels, k + 1),
     "DCG called nDCG": lambda run, qrels, k: dcg(CUT(run, qrels, k)),
+    "relevance level 2": of_gain(lambda grade: int(grade >= 2)),
     "gain r^2": of_gain(lambda grade: grade**2),
     "ties by ascending document id": of_order(
         lambda run: sorted(run, key=lambda each: (-run[each], each))
@@ -331,7 +334,11 @@ KINDS: dict[str, tuple[Function, str]] = {
     ),
     "ln in the DCG": (
         lambda run, qrels, k: usual(run, qrels, k) / math.log(2),
-        "1 mappings: 1.4427 ranx",
+        "1 mappings: ranx, natural logarithm in the DCG only",
+    ),
+    "log10 in the DCG": (
+        lambda run, qrels, k: usual(run, qrels, k) * math.log2(10),
+        "1 mappings: 3.3219 ranx",
     ),
     "half": (lambda run, qrels, k: usual(run, qrels, k) / 2, "1 mappings: 0.5 ranx"),
     "percent, top k": (
@@ -551,7 +558,7 @@ MUTANTS: dict[str, Function] = {
         dcg(grades(run, qrels)[:k]) / (dcg(best(qrels.values())[:k]) + 0.001)
     ),
     "at most 3": of_gain(lambda grade: min(grade, 3)),
-    "relevant from 2 on": of_gain(lambda grade: grade >= 2),
+    "relevant from 3 on": of_gain(lambda grade: grade >= 3),
     "exponential from 3 on": of_gain(lambda grade: 2**grade - 1 if grade > 2 else grade),
     "discounts of 8 ranks": of_discount(lambda rank: log_discount(rank) * (rank <= 8)),
     "ln from rank 4 on": of_discount(

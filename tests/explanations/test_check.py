@@ -532,9 +532,9 @@ def test_the_cutoff_goes_where_a_function_may_take_it(
 
 
 def test_a_factor_is_explained() -> None:
-    said = str(check(KINDS["ln in the DCG"][0]))
-    assert "It computes 1.4427 times the nDCG of ranx, haystack: all 60 rankings agree." in said
-    assert "The logarithm has base e in the DCG and 2 in the ideal." in said
+    said = str(check(KINDS["log10 in the DCG"][0]))
+    assert "It computes 3.3219 times the nDCG of ranx, haystack: all 60 rankings agree." in said
+    assert "The logarithm has base 10 in the DCG and 2 in the ideal." in said
     assert "The scores are percentages." in str(check(KINDS["percent, top k"][0]))
 
 
