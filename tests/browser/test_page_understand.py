@@ -97,7 +97,7 @@ OVERLAPS = """
 @pytest.mark.parametrize("ranking", ["", "?step=gain", "?step=ties", "?rel=3,,0.5&scores=2,2,1"])
 def test_no_part_of_the_figure_lies_over_another_at_any_width(visit: Opener, ranking: str) -> None:
     page = visit(ranking)
-    for width in (390, 600, 720, 768, 820, 1024, 1152, 1240, 1280):
+    for width in (320, 360, 390, 600, 720, 768, 820, 1024, 1152, 1240, 1280):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate(OVERLAPS) == [], width

@@ -38,6 +38,17 @@ def test_each_library_has_its_score_on_the_strip(ndcg: evaluate.Metric) -> None:
     assert shown == {name: f"{score:.3f}" for name, score in expected.items()}
 
 
+@pytest.mark.parametrize("address", [DATA, "?tab=compare"])
+def test_a_line_joins_each_dot_to_its_names(address: str) -> None:
+    strips = look(address).part("libraries").split('class="scores"')[1:]
+    assert len(strips) == (2 if "compare" in address else 1)
+    for strip in strips:
+        dots = [float(left) / 100 for left in re.findall(r'<i style="left:([\d.]+)%"', strip)]
+        ends = [float(end) for end in re.findall(r'<line x1="([\d.]+)"', strip)]
+        assert ends == pytest.approx(dots, abs=1e-4)
+        assert len(ends) == strip.count("<li>") > 1
+
+
 def test_the_conventions_that_have_the_score_are_named(ndcg: evaluate.Metric) -> None:
     score = f"{ndcg.compute(**GIVEN, k=10, convention='xgboost')['nDCG@10']:.4f}"
     *others, last = by_id(ndcg, k=10, got=score).matches
