@@ -15705,6 +15705,10 @@ def _without_negative(query: Query) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
+def _one_deeper(query: Query) -> int | None:
+    return query.k and query.k + 1
+
+
 def _explanations_slips_top(query: Query) -> list[Any]:
     return ranked(query)[: query.k]
 
@@ -16044,6 +16048,12 @@ SLIPS = (
         both=_with_weights("discount", lambda rank: 1 / np.log2(rank + 2)),
     ),
     Slip(
+        "natural logarithm in the DCG only",
+        "The discount is 1 / ln(i + 1) in the DCG and 1 / log2(i + 1) in the ideal, so that a "
+        "perfect ranking scores 1.44.",
+        dcg=Term(options={"log_base": math.e}),
+    ),
+    Slip(
         "no discount",
         "Every rank counts the same.",
         reports=(1, "RUCAIBox/RecBole#120"),
@@ -16072,6 +16082,11 @@ SLIPS = (
         dcg=_with(qrels=lambda query: {**dict.fromkeys(query.run, 0), **query.qrels}),
     ),
     Slip(
+        "relevance level 2",
+        "Documents with a relevance of 2 or more have the gain 1, all others 0.",
+        both=_with_weights("gain", lambda relevance: relevance >= 2),
+    ),
+    Slip(
         "gain r^2",
         "The gain is the square of the relevance.",
         both=_with_weights("gain", np.square),
@@ -16092,7 +16107,12 @@ SLIPS = (
     Slip(
         "cutoff one rank too deep",
         "The first k + 1 ranks count.",
-        both=_with(k=lambda query: query.k and query.k + 1),
+        both=_with(k=_one_deeper),
+    ),
+    Slip(
+        "ideal cut one rank too deep",
+        "The ideal counts the first k + 1 ranks, the DCG the first k.",
+        ideal=_with(k=_one_deeper),
     ),
     Slip(
         "cutoff one rank too short",
