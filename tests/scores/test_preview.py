@@ -52,7 +52,8 @@ def test_a_preview_shows_distances_as_given_and_the_lowest_first() -> None:
 
 
 def test_a_preview_counts_what_is_excluded() -> None:
-    run, judged = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}, {"q": {"b": 1, "c": 1}}
+    run = {"p": {"c": 0.5}, "q": {"a": 0.9, "b": 0.5, "c": 0.1}}
+    judged = {"p": {"c": 1}, "q": {"b": 1, "c": 1}}
     preview = ndcg.preview(predictions=run, references=judged, exclude={"q": ["a", "b"]})
     assert (preview.excluded_retrieved, preview.excluded_judged) == (2, 1)
     assert "2 retrieved and 1 judged documents are excluded." in str(preview)
