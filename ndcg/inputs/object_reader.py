@@ -255,24 +255,22 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        if self.names.kind == "qrels" and self.roles.value is not None:
-            relevances = value_at(row, self.roles.value)
-            if isinstance(relevances, Mapping):
-                # It holds all judged documents, also those that are not in the list beside it.
-                return self.lists.read(query, list(relevances), list(relevances.values()))
+        values = None if self.roles.value is None else self._list_at(row, self.roles.value)
+        if self.names.kind == "qrels" and isinstance(values, Mapping):
+            # It holds all judged documents, also those that are not in the list beside it.
+            return self.lists.read(query, list(values), list(values.values()))
         ranks = None if self.ranks is None else self._list_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(row, ids), ranks or ())
+        return self.lists.read(query, ids, self._values(values, ids), ranks or ())
 
     def _list_at(self, row: Any, keys: Keys) -> Any:
         """Return what an object has beside its documents, one after the other."""
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
-    def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+    def _values(self, values: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one per id."""
         if self.roles.value is None:
             return None
-        values = self._list_at(row, self.roles.value)
         # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
