@@ -120,13 +120,12 @@ def _refuse_levels(argument: str, series: Any, names: Names) -> None:
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
     """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) != 2:
+    if len(rows) != 2 or any(getattr(row, "ndim", 0) != 2 for row in rows):
         return
-    shape, other_shape = (tuple(getattr(row, "shape", ())) for row in rows)
-    if len(shape) == 2 and shape == other_shape:
+    if rows[0].shape == rows[1].shape:
         ids = mark("document_ids", said="document_ids=ids")
         hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of one shape, {shape}; {hint}", argument)
+        raise InputError(f"holds two arrays of one shape, {tuple(rows[0].shape)}; {hint}", argument)
 
 
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
