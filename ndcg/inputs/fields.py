@@ -600,7 +600,7 @@ def chosen_fields(
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
         if names.kind == "exclude":
             roles.clear()  # since `fields` names those of the sides
-            ways.append("rename its columns to user_id and item_id, or give {query: ids}")
+            ways = ["rename its columns to user_id and item_id, or give {query: ids}"]
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
@@ -670,6 +670,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
     lacking = [role for role, possible in unclear.items() if not possible]
+    for role in lacking:
+        if names.name(role) is not None and names.given[role].is_shared:
+            pair = mark("fields", {role: ("...", "...")})
+            ways.append(f"if the other side has {shown(names.name(role))}, give {pair}")
     if "document" in lacking:
         positions = fields_called(["index"], fields)
         if positions:

@@ -668,10 +668,10 @@ def test_relevances_by_id_hold_all_judged_documents_of_a_log(
 
 def test_a_pair_names_the_lists_of_two_logs() -> None:
     run, gold = [{"query": "q", "found": ["a", "b"]}], [{"query": "q", "gold": ["b"]}]
-    with refusal("references"):
-        score(run, gold, fields={"document": "found"})
-    with refusal("predictions"):
-        score(run, gold, fields={"document": "gold"})
+    for name, argument in (("found", "references"), ("gold", "predictions")):
+        error = refused(run, gold, fields={"document": name})
+        assert error.argument == argument
+        assert "fields={'document': ('...', '...')}" in str(error)
     assert score(run, gold, fields={"document": ("found", "gold")}) == pytest.approx(SECOND)
 
 
