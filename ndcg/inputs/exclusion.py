@@ -2,12 +2,9 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from itertools import compress
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
@@ -15,7 +12,6 @@ from ..measure.ties import Mask
 from .documents import ById, DocumentValues, has_no_documents
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
-    SURROGATE,
     RowNumbers,
     as_list,
     check_query_ids,
@@ -114,16 +110,14 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 
 
 def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
-    """Return the documents to exclude as columns, without ids that rankings cannot hold."""
+    """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     kind = rankings.document.type
     if isinstance(documents, list):
         _check_documents(documents, rankings.first_id, {id_kind(kind)})
-        are_held = _are_held_by(kind, documents)
-        query = query[are_held]
-        documents = id_column("exclude", list(compress(documents, are_held)))
+        documents = id_column("exclude", documents)
     elif family(documents.type) != family(kind):
         _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
@@ -170,24 +164,6 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
         )
         raise InputError(f"{lengths}; give both in every row", "exclude")
     return queries.codes, queries.distinct, documents
-
-
-def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
-    """Return which ids a column of this type can hold.
-
-    They are ids of its kind, integers in its range, and Unicode text.
-    """
-    name = id_kind(kind)
-    limits = np.iinfo(kind.to_pandas_dtype()) if name == "integers" else None
-
-    def is_held(document: Any) -> bool:
-        if limits is not None and isinstance(document, Integral):
-            return bool(limits.min <= int(document) <= limits.max)
-        if id_kind(type(document)) != name:
-            return False
-        return name != "text" or SURROGATE.search(document) is None
-
-    return np.array(list(map(is_held, ids)), bool)
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
