@@ -419,13 +419,7 @@ def _from_lists(
     if not set(map(type, rows)) <= {list, tuple}:
         lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
     offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
-    column = read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
-    if column.padding is not None:
-        for query, row in enumerate(rows):
-            if isinstance(row, np.ndarray) and row.dtype != object:
-                # Padding is compared in the type of the array.
-                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column
+    return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
@@ -488,10 +482,7 @@ def read_numbers(
     present = None
     if not _holds_all(array):
         array, present = _one_by_one(argument, values, offsets, place, labels, in_column)
-    padding = None
-    if ignore_index is not None:
-        padding = _padding_in_list(values, array, ignore_index)
-    return Column(array, offsets, present, padding)
+    return Column(array, offsets, present, is_padding(array, ignore_index))
 
 
 def _plain_numbers(
@@ -745,7 +736,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, compared in the original type of a value
+# Padding, compared in the original type of an array
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
@@ -767,23 +758,6 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
         elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
-
-
-def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return the mask of ``is_padding`` for a list, comparing every number in its type."""
-    if set(map(type, values)) <= {bool, int, float, NoneType}:
-        return is_padding(array, ignore_index)
-
-    def is_equal(value: Any, number: Any) -> bool:
-        if isinstance(value, str):  # a label, or text of a number
-            return bool(number == ignore_index)
-        if value is None:
-            return False
-        if _is_number(type(value)) and not isinstance(value, np.generic):
-            return bool(value == ignore_index)
-        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
-
-    return np.array(list(map(is_equal, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:

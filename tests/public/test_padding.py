@@ -83,18 +83,20 @@ def test_padding_is_left_out_of_flat_rankings_mappings_files_and_systems(
     ndcg: evaluate.Metric, tmp_path: Path, kind: Any
 ) -> None:
     expected = of_lists(ndcg, [[0.5, 1.0]], [[1, 0]])
-    for relevances in (kind([1, 1e30, 0]), [1, kind(1e30), 0.0], [kind(1), kind(1e30), kind(0)]):
-        assert (
-            of_lists(ndcg, [0.5, math.nan, 1.0], relevances, query_ids=["q"] * 3, ignore_index=1e30)
-            == expected
-        )
+    for relevances, ignore_index in (
+        (kind([1, 1e30, 0]), 1e30),
+        ([1, kind(-100), 0.0], -100),
+        ([kind(1), kind(-100), kind(0)], -100),
+    ):
+        flat = {"query_ids": ["q"] * 3, "ignore_index": ignore_index}
+        assert of_lists(ndcg, [0.5, math.nan, 1.0], relevances, **flat) == expected
     run = {"q": {"a": 0.5, "b": 2.0, "c": 1.0}}
     for predictions, references in mappings_and_files(
         tmp_path, run, {"q": {"a": 1, "b": -100, "c": 0}}
     ):
         assert of_lists(ndcg, predictions, references, ignore_index=-100) == expected
-        typed = {"q": {"a": 1, "b": kind(1e30), "c": 0}}
-        assert of_lists(ndcg, predictions, typed, ignore_index=1e30) == expected
+        typed = {"q": {"a": 1, "b": kind(-100), "c": 0}}
+        assert of_lists(ndcg, predictions, typed, ignore_index=-100) == expected
     systems = {"a": [[3.0, 1.0, 2.0]] * 2, "b": [[1.0, 3.0, 2.0]] * 2}
     relevances = [[1, 0, 1e30]] * 2
     exact = ndcg.compare(systems=systems, references=relevances, ignore_index=1e30)
@@ -132,20 +134,22 @@ FORMS_OF_TYPES = {
     "rows of float32 and float64": by_turns(np.float32, np.float64),
     "rows of float16 and float32": by_turns(np.float16, np.float32),
     "rows of float32 and int8 or float64": by_turns(np.float32, int8_or_float64),
-    "rows of float32 and lists": by_turns(np.float32, list),
-    "rows of float32 and objects": by_turns(np.float32, lambda row: np.array(row, object)),
     "rows of masked float32 and float64": by_turns(
         lambda row: np.ma.array(row, np.float32), np.float64
     ),
     "rows of Arrow float32 and float64": by_turns(
         lambda row: pa.array(row, pa.float32()), np.float64
     ),
-    "rows of Arrow float32 with a null and lists": by_turns(with_a_null, lambda row: [*row, None]),
     "rows of Arrow float32 with a null": by_turns(with_a_null, with_a_null),
     "rows of PyTorch bfloat16 and float64": by_turns(bfloat16_tensor, np.float64),
-    "rows of PyTorch bfloat16 and lists": by_turns(bfloat16_tensor, list),
     "rows of ml_dtypes bfloat16 and float32": by_turns(bfloat16_array, np.float32),
     "rows of both bfloat16": by_turns(bfloat16_tensor, bfloat16_array),
+}
+FORMS_OF_LISTS = {
+    "rows of float32 and lists": by_turns(np.float32, list),
+    "rows of float32 and objects": by_turns(np.float32, lambda row: np.array(row, object)),
+    "rows of Arrow float32 with a null and lists": by_turns(with_a_null, lambda row: [*row, None]),
+    "rows of PyTorch bfloat16 and lists": by_turns(bfloat16_tensor, list),
     "scalars of float32": by_turns(of_scalars(np.float32), of_scalars(np.float32)),
     "scalars of float32 and floats": by_turns(of_scalars(np.float32, float), list),
     "scalars of several types": by_turns(
@@ -158,18 +162,21 @@ FORMS_OF_TYPES = {
 }
 
 
-@pytest.mark.parametrize("format_", FORMS_OF_TYPES)
+@pytest.mark.parametrize("format_", [*FORMS_OF_TYPES, *FORMS_OF_LISTS])
 @pytest.mark.filterwarnings(
     "ignore:overflow encountered:RuntimeWarning"
 )  # float16 holds 1e30 as infinite
-def test_padding_is_compared_in_the_type_of_each_row_and_number(
+def test_padding_is_compared_in_the_type_of_each_array(
     fresh_metric: MetricFactory, format_: str
 ) -> None:
     """As many queries end in padding as in an unjudged document; no format may confuse the two."""
     metric, kept = fresh_metric(), [[0, 1], [0, 2], [], [0, 1, 2]]
-    for ignore_index in (1e30, 1e9, -99.9, np.float32(-99.9), -100):
+    make = {**FORMS_OF_TYPES, **FORMS_OF_LISTS}[format_]
+    # Numbers in lists are compared as they are.
+    others = (1e30, 1e9, -99.9, np.float32(-99.9)) if format_ in FORMS_OF_TYPES else ()
+    for ignore_index in (*others, -100):
         rows = [[1, 2, ignore_index], [0, ignore_index, 3], [ignore_index] * 3, [4, 0, 1]]
-        references = FORMS_OF_TYPES[format_](rows)
+        references = make(rows)
         unjudged = [3] if len(references[0]) == 4 else []
         score = [2.0, 1.0, 3.0, 4.0][: len(references[0])]
         expected = of_lists(
