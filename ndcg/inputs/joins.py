@@ -26,6 +26,7 @@ from .columns import (
     is_padding,
     mask_of,
     offsets_of,
+    place_among,
     read_column,
     read_flat_column,
     read_numbers,
@@ -243,28 +244,26 @@ def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error if the order of equal scores in flat rows without document ids matters."""
     if rankings.place is None:
         return
-    begins = rankings.offsets
-    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    score = rankings.score
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
     # A tie changes a score only if its documents were retrieved and have different relevances.
-    rows = np.arange(len(query))
-    if rankings.retrieved is not None:
-        rows = rows[rankings.retrieved]
-    rows = rows[tied_rows(query[rows], rankings.score[rows])]
-    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = mask_of(len(query), rankings.judged)
-    relevance = np.where(judged, rankings.relevance, 0)
-    first, second = rows[:-1], rows[1:]
-    are_tied = query[first] == query[second]
-    are_tied &= rankings.score[first] == rankings.score[second]
-    # NaN is neither above nor equal; it is refused elsewhere.
-    unlike = (relevance[first] < relevance[second]) | (relevance[first] > relevance[second])
-    unlike |= judged[first] != judged[second]
-    if not (are_tied & unlike).any():
+    rows = np.flatnonzero(mask_of(len(query), rankings.retrieved))
+    rows = rows[tied_rows(query[rows], score[rows])]
+    if not len(rows):
         return
-    at = int((are_tied & unlike).argmax())
+    judged = mask_of(len(query), rankings.judged)
+    relevance = np.where(judged, rankings.relevance, -np.inf)
+    rows = rows[np.lexsort((relevance[rows], score[rows], query[rows]))]
+    first, second = rows[:-1], rows[1:]
+    are_tied = (query[first] == query[second]) & (score[first] == score[second])
+    # Relevances ascend in a tie; nan is the last of them, and refused elsewhere.
+    are_open = are_tied & (relevance[first] < relevance[second])
+    if not are_open.any():
+        return
+    at = int(are_open.argmax())
     places = []
-    for row in (int(first[at]), int(second[at])):
-        places.append(rankings.place(int(query[row]), row - int(begins[query[row]])))
+    for row in sorted((int(first[at]), int(second[at]))):
+        places.append(rankings.place(*place_among(rankings.offsets, row)))
     same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
     docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
     raise InputError(
