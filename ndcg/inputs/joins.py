@@ -11,7 +11,6 @@ from types import NoneType
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ..measure.labels import Labels
@@ -218,26 +217,11 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     if len(set(rows.values())) == 1:
         return
     lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
-    outer_join = "an outer join (docs/inputs.md)"
-    hint = f"first join tables with different rows by query and document, with {outer_join}"
-    if _are_sizes(queries, len(score.values)):
-        sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
-        hint = f"{sizes}, for their ends numpy.diff(ends, prepend=0) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths}; {hint}"
+        f"document; got {lengths}; first join tables with different rows by query and document, "
+        "and repeat the query of a group for each of its rows"
     )
-
-
-def _are_sizes(queries: Ids, rows: int) -> bool:
-    """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
-    if queries.rows >= rows:
-        return False
-    # LightGBM takes groups as sizes, and other libraries as their ends.
-    sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
-    if not all(isinstance(size, int) for size in sizes):
-        return False
-    return rows in (sum(sizes), max(sizes, default=0))
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:

@@ -391,7 +391,6 @@ FLAT_COLUMNS: dict[str, Row] = {
     "other numbers of scores": refused(compute, "query_ids", **FLAT | {"predictions": [1, 2]}),
     "sizes of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 1]}),
     "other numbers of document_ids": refused(compute, "query_ids", **FLAT, document_ids=["a"]),
-    "ends of groups as query_ids": refused(compute, "query_ids", **FLAT | {"query_ids": [2, 3]}),
     "query_ids of text": refused(compute, "query_ids", **FLAT | {"query_ids": "abc"}),
     "document_ids without query_ids": refused(
         compute, "document_ids", **FLAT | {"query_ids": None}, document_ids=["a", "b", "c"]
