@@ -20,7 +20,6 @@ from .columns import (
     Column,
     Place,
     check_queries_equal,
-    in_both,
     in_dtype,
     is_padding,
     mask_of,
@@ -348,8 +347,6 @@ def _join_mappings(
         "references", [relevances], offsets, place, ignore_index, labels, value_types
     )
     retrieved = np.frombuffer(is_retrieved, bool)
-    if not in_both(retrieved, relevance.present).any():
-        _refuse_other_kinds_of_ids(predictions, references)
     score = score.only(retrieved)
     if by_docid:
         ids = chain.from_iterable(map(documents, range(len(names))))
@@ -398,16 +395,6 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
         return
     if run.queries.keys().isdisjoint(qrels.queries):
         raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
-
-
-def _refuse_other_kinds_of_ids(
-    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
-) -> None:
-    """Raise an error if the documents of the two sides are of two kinds, text and integers."""
-    ranked = list(chain(*predictions.values()))
-    judged = list(chain(*references.values()))
-    if _are_of_other_kinds(ranked, judged):
-        raise _another_kind("document", ranked[0], judged[0])
 
 
 def _refuse_another_kind_in_a_query(
