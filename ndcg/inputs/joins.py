@@ -438,13 +438,8 @@ def _as_columns(
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(rows.values()))
-    try:
-        document = id_column(argument, documents)
-        query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
-    except ValueError:
-        for query, row in rows.items():  # name the query
-            id_column(f"{argument}: query {shown(query)}: document ids", list(row))
-        raise
+    document = id_column(f"{argument}: document ids", documents)
+    query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     return Columns(
         np.repeat(np.arange(len(lengths)), lengths),
         query_ids,

@@ -203,7 +203,7 @@ SIDES: dict[str, Row] = {
         compute, "predictions", predictions=TREC_RUN, references={"1": {1: 1}}
     ),
     "documents that UTF-8 cannot encode, beside a file": refused(
-        compute, "references", "query '1'", predictions=TREC_RUN, references={"1": {NOT_UTF_8: 1}}
+        compute, "references", predictions=TREC_RUN, references={"1": {NOT_UTF_8: 1}}
     ),
     "queries that UTF-8 cannot encode, beside a file": refused(
         compute, "predictions", predictions={NOT_UTF_8: {"1": 1.0}}, references=TREC_QRELS
