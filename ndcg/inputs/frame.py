@@ -70,9 +70,8 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     (['qid', 'docno'], [['d']])
 
     Raises:
-        ValueError: it holds the tables of all splits, or its rows cannot be counted.
+        ValueError: its rows cannot be counted.
     """
-    _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
         return _frame_of_records(argument, value)
     if is_lazy(value):
@@ -91,15 +90,6 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise InputError(f"{problem}; {HINT}", argument)
     return Frame(names, lambda _: value, lambda _: value)
-
-
-def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for the tables of all splits of a Dataset."""
-    kind = type(value).__name__
-    if kind in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, value))
-        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
 
 
 def _lazy_frame(value: Any) -> Frame:

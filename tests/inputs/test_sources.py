@@ -249,7 +249,11 @@ OTHER_FAULTS: list[Fault] = [
     ([[0.9, 0.1]], {}, ("data",)),
     ("rows.parquet", {}, ("data",)),
     (np.ones(2), {}, ("data",)),
-    (datasets.DatasetDict(test=datasets.Dataset(GOOD)), {}, ("data", "is a DatasetDict")),
+    (
+        datasets.DatasetDict(test=datasets.Dataset(GOOD)),
+        {},
+        ("predictions, references, query_ids", "data has no columns"),
+    ),
     (datasets.Dataset(GOOD).to_iterable_dataset(), {}, ("data", "IterableDataset")),
     (good(), {"sample_weight": "w"}, ("sample_weight", "data has no column 'w';")),
     (good(weight=[1.0, 2.0, 2.0]), WEIGHTS, ("sample_weight", "query 'a'")),
