@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, nearest, shown
+from ..measure.messages import InputError, shown
 from .fields import (
     NAMES_OF_RANKS,
     PLAIN_RELEVANCES,
@@ -185,8 +185,8 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
-        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise InputError(f"{problem}{_resembling(missing.values(), columns)}")
+        arguments = ", ".join(missing)
+        raise InputError(f"{arguments}: {called} has no {lacks}; it has {_listed(columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"
@@ -203,16 +203,6 @@ def _refuse_swapped_names(names: Mapping[str, str]) -> None:
     if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
         problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
         raise InputError(f"{problem}; are both sides swapped?", "predictions")
-
-
-def _resembling(names: Iterable[str], columns: list[Any]) -> str:
-    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
-    texts = [column for column in columns if isinstance(column, str)]
-    near = [nearest(name, texts) for name in names]
-    if not any(near):
-        return ""
-    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
-    return f"; did you mean {quoted}?"
 
 
 def _with_name(column: Any, name: str) -> Any:
