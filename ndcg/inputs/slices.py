@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
-from .ids import as_list, check_query_ids, decoded, id_kind
+from .ids import as_list, check_query_ids, decoded
 from .sources import ARROW, plain_in_order
 
 Value = str | int | bool | None
@@ -105,13 +105,8 @@ def in_order_of_ids(
     lacking = [query for query in ids if query not in by_id]
     if not lacking:
         return [by_id[query] for query in ids]
-    kinds = {id_kind(type(query)) for query in ids}
-    if by_id and kinds.isdisjoint(id_kind(type(query)) for query in by_id):
-        in_references = f"{shown(ids[0])} in the {mark('references')}"
-        types = f"{shown(next(iter(by_id)))} in {argument}, {in_references}"
-        problem = f"ids of queries are of another type, such as {types}"
-        raise InputError(f"{problem}; give both the same type", argument)
-    problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+    lacks = f"query {shown(lacking[0])} is missing from {shown(list(by_id))}"
+    problem = f"{lacks} ({len(lacking)} such queries)"
     raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
 
 
