@@ -18,6 +18,7 @@ from ..measure.scoring import in_threads
 from .sources import ARROW
 
 NO_ID = "is neither text nor an integer, as ids must be"
+INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
 TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
@@ -119,18 +120,11 @@ def float_hint(one: str, other: str) -> str:
     return f"; {TO_INTEGERS}: {written_as_float} was a float"
 
 
-def _other_way(value: Any) -> str:
-    """Return advice on what to pass instead of a value that is not an id."""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return f"give {int(value)}"
-    return "give others as text"
-
-
 def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
     """Raise an error for a query whose id is not one."""
     for query in queries:
         if not id_kind(type(query)):
-            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
+            raise InputError(f"query {shown(query)} {NO_ID}; {INTEGERS_OR_TEXT}", argument)
 
 
 def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -147,7 +141,7 @@ def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
         wrong = types_of_no_ids(documents)
         if wrong:
             document = next(document for document in documents if type(document) in wrong)
-            problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
+            problem = f"document {shown(document)} {NO_ID}; {INTEGERS_OR_TEXT}"
             raise InputError(problem, argument, f"query {shown(query)}")
 
 
@@ -265,20 +259,11 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        hint = TO_INTEGERS if _are_whole(ids) else "give others as text"
         problem = f"{mark(argument)} must be integers or strings, one per row"
-        raise InputError(f"{problem}; got {given}; {hint}")
+        raise InputError(f"{problem}; got {given}; {INTEGERS_OR_TEXT}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
-
-
-def _are_whole(values: "pa.Array | pa.ChunkedArray") -> bool:
-    """Return whether values are floats without a fraction."""
-    if not pa.types.is_floating(values.type):
-        return False
-    numbers = values.cast(pa.float64())
-    return bool(pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py())
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
