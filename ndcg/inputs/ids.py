@@ -20,9 +20,7 @@ from .sources import ARROW
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
-TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
 THREADED = 1 << 20  # with more rows, several threads share the work
@@ -101,23 +99,6 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     {<class 'NoneType'>}
     """
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
-
-
-def float_hint(one: str, other: str) -> str:
-    """Return the hint for two ids that are the same whole number, but one of them ends in .0.
-
-    >>> float_hint("document '101.0'", "document '7'").rpartition("to ")[2]
-    "integers, before they become text: '101.0' was a float"
-    >>> float_hint("document '101'", "document '7'")
-    ''
-    """
-    match, other_match = MAY_BE_FLOAT.search(one), MAY_BE_FLOAT.search(other)
-    if match is None or other_match is None:
-        return ""
-    if bool(match[1]) == bool(other_match[1]):
-        return ""
-    written_as_float = match[0] if match[1] else other_match[0]
-    return f"; {TO_INTEGERS}: {written_as_float} was a float"
 
 
 def check_query_ids(argument: str, queries: Iterable[Any]) -> None:

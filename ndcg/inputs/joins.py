@@ -40,7 +40,6 @@ from .ids import (
     ascending,
     check_ids,
     family,
-    float_hint,
     grouped,
     id_column,
     id_kind,
@@ -457,13 +456,11 @@ def _nothing_shared(
     """Return the error for predictions and references without a query in common."""
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
-    hint = float_hint(shown(predicted), shown(referred))
-    if id_kind(type(predicted)) != id_kind(type(referred)):
-        hint = "; give ids the same type on both sides, of queries and of documents"
-    elif "query" in run.fields or "query" in qrels.fields:
-        hint += f"; {mark('fields', {'query': '...'})} names another field"
-    problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
-    return InputError(problem, "predictions")
+    hint = "give the same ids on both sides, of the same type"
+    if "query" in run.fields or "query" in qrels.fields:
+        hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
+    problem = f"no query is in the {mark('references')}; ids are such as {ids}"
+    return InputError(f"{problem}; {hint}", "predictions")
 
 
 def _in_field(side: ById | Columns) -> str:

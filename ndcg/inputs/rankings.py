@@ -25,7 +25,7 @@ from .columns import (
     taken,
     unless_all,
 )
-from .ids import PROBE, as_list, float_hint
+from .ids import PROBE, as_list
 
 
 class Rankings(NamedTuple):
@@ -249,9 +249,8 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
+        hint = "check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _are_empty_lists(self) -> bool:
         """Return whether all of several queries have a ranking without documents."""

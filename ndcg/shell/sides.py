@@ -15,7 +15,6 @@ from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
 from ..inputs.fields import ROLES, UnknownFieldError, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
-from ..inputs.ids import float_hint
 from ..inputs.reading import Inputs
 from ..measure.messages import place_of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
@@ -178,7 +177,7 @@ def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: C
     in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())
     raise ValueError(
         f"{run_file}: has no query in common with {qrels_file}: its first query is {in_run}, and "
-        f"the first query of {qrels_file} is {in_qrels}{float_hint(in_run, in_qrels)}"
+        f"the first query of {qrels_file} is {in_qrels}"
     )
 
 

@@ -543,9 +543,6 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
     "no query in common, of floats in text": refused(
         compute, "predictions", predictions={"1.0": {"a": 1.0}}, references={"1": {"a": 1}}
     ),
-    "no query in common, of floats in text on the other side": refused(
-        compute, "predictions", predictions={"-7": {"a": 1.0}}, references={"-7.00": {"a": 1}}
-    ),
     "a run without a query of another": refused(
         compare, "systems['bm25']", systems={"bm25": RUN, "dense": MORE}, references=MORE
     ),
