@@ -186,8 +186,6 @@ def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
     if is_missing_id(value):
         return "leave it out"
-    if _is_pair_with_id_last(value):
-        return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
@@ -200,13 +198,6 @@ def is_missing_id(value: Any) -> bool:
     if type(value).__name__ in NO_VALUES:
         return True
     return bool(isinstance(value, Real) and value != value)
-
-
-def _is_pair_with_id_last(value: Any) -> bool:
-    """Return whether a value is a pair of a number and an id."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    return isinstance(value[0], Real) and bool(id_kind(type(value[1])))
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
