@@ -12,13 +12,12 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..measure.labels import number_of_text, to_label
+from ..measure.labels import to_label
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number, check_queries_equal, read_flat_column
 from .documents import ById, documents_of_query, has_ids
@@ -200,23 +199,12 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
-    if isinstance(run, ById):
-        for document in run.ids():
-            if isinstance(document, str) and "." in document and number_of_text(document):
-                problem = f"hold numbers as text, such as {shown(document)}"
-                hint = "give numbers, [list(map(float, row)) for row in predictions]"
-                return InputError(f"{problem}; {hint}", "predictions")
     if types_of_tuples(qrels) == {(int, int, int)}:
         return row_of_table("references", qrels[0], standard_names("qrels"))
+    problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    problem = "hold lists of numbers beside documents with ids"
-    for row in _lists(qrels):
-        numbers = [value for value in row if isinstance(value, Real)]
-        if len(set(numbers)) < len(numbers):  # no list of ids
-            hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
-            return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
 
 

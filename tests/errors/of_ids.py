@@ -173,7 +173,7 @@ SIDES: dict[str, Row] = {
         compute, "predictions", **BY_ID | {"predictions": np.array([[1.0, 0.5]])}
     ),
     "numbers as text beside numbers": refused(
-        compute, "predictions", predictions=[["0.9", "0.1"]], references=[[1, 0]]
+        compute, "references", predictions=[["0.9", "0.1"]], references=[[1, 0]]
     ),
     "ids beside columns": refused(
         compute, "predictions", predictions=[0.5, 0.1], references=QRELS, query_ids=["q", "q"]

@@ -131,7 +131,7 @@ FAULTS: list[Fault] = [
     ([["d1", "d2"], ["3"]], [{"d1"}, {3}], "predictions", "query 1"),
     ([["1", "2"]], [{1: 1}], "predictions", "query 0"),
     ([["d1"]], [{"d1": "2"}], "references", "'d1' ('2')"),
-    ([["0.9", "0.1"]], [[1.0, 0.0]], "predictions", "float, row"),
+    ([["0.9", "0.1"]], [[1.0, 0.0]], "references", "'0.9'"),
     ([["d1", "d2"]], [[1, 2]], "references", "set(row)"),
     (pa.array([["d1"]]), pa.array([[1]]), "references", "set(row)"),
     ([[1, 2]], [["d1"]], "predictions", "query 0"),
