@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -19,7 +18,7 @@ from .hashes import Columns
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
+FIRST_IDS = 1 << 8  # which may be lists written as text
 
 
 def together(inputs: Any, names: Names) -> Any:
@@ -110,27 +109,20 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
-    for document in _texts_with_brackets(side):
-        if _is_written_list(document):
-            problem = f"the id {shown(document)} is a list written as text"
-            hint = "give lists, as json.loads or ast.literal_eval reads them"
-            raise InputError(f"{problem}; {hint}", argument)
+    if isinstance(side, Columns):
+        ids = side.document[:FIRST_IDS].to_pylist()
+    else:
+        ids = list(islice(side.ids(), FIRST_IDS))
+    text = "".join(document for document in ids if isinstance(document, str))
+    # One search in all text is faster than one in every id.
+    if any(bracket in text for bracket in "[({"):
+        for document in ids:
+            if _is_written_list(str(document)):
+                problem = f"the id {shown(document)} is a list written as text"
+                hint = "give lists, as json.loads or ast.literal_eval reads them"
+                raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
-
-
-def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
-    """Yield ids that may be lists written as text."""
-    if isinstance(side, ById):
-        texts = [
-            document for document in islice(side.ids(), FIRST_IDS) if isinstance(document, str)
-        ]
-        # One search in all text is faster than one in every id.
-        if any(bracket in "".join(texts) for bracket in "[({"):
-            yield from texts
-    elif _hold_any(side.document, b"[({"):
-        has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
-        yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
 
 
 def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
