@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -241,8 +242,8 @@ def beside_ranks(
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank. Return as well whether the ranks tell an order.
+    The scores of a query are all equal, or rank its documents in another order. Return as well
+    whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
@@ -272,28 +273,20 @@ def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascendi
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if _contradict(scores_of_query, ranks_of_query, ascending):
             return f"query {shown(query)}: {other_order(ascending)}"
-        if _share_first_rank(scores_of_query, ranks_of_query):
-            problem = "documents with different scores have its first rank"
-            hint = "if the run holds several systems, give one of them"
-            return f"query {shown(query)}: {problem}; {hint}"
     return ""
 
 
-def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether ranks tell an order, but the first one is that of several scores."""
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks.
+
+    Documents of one rank may be in any order: those of several systems, too, contradict others.
+    """
     if not _tell_order(ranks) or not _are_numbers((*scores, *ranks)):
         return False
-    first = min(ranks)
-    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
-
-
-def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # as in several systems
+    if any(map(math.isnan, scores)):
         return False
-    if not _are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
-        return False
-    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    best_first = sorted(zip(scores, ranks, strict=True), reverse=not ascending, key=itemgetter(0))
+    by_rank = [score for score, _ in sorted(best_first, key=itemgetter(1))]
     return by_rank != sorted(scores, reverse=not ascending)
 
 

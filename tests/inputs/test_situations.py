@@ -683,7 +683,7 @@ SITUATIONS = [
         "ranks of two systems with other documents in one table",
         run_table({"doc_id": ["a", "c", "b"], "rank": [1, 1, 2], "score": [0.9, 0.3, 0.4]}),
         SECOND,
-        warning="several systems",
+        warning="ranks are in another order",
     ),
     Situation(
         "ranks in the order of the scores",
