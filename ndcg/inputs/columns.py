@@ -24,7 +24,7 @@ from ..measure.labels import Labels, instead_of_text, number_of_text
 from ..measure.messages import InputError, mark, raise_unless_of_values, shown
 from ..measure.ties import Mask
 from .ids import id_kind
-from .sources import ARROW, Widened, converted, is_database_query, is_one_column, plain
+from .sources import ARROW, Widened, converted, is_one_column, plain_in_order
 
 # describes a query, by its index, and a document in it, by its position or None
 Place = Callable[[int, int | None], str]
@@ -213,15 +213,7 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, an array of another library as a NumPy array."""
-    if is_database_query(values):
-        kind = type(values).__name__
-        raise InputError(
-            f"is a query to a database ({kind}), so its rows come in no fixed order; run it first "
-            "and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]",
-            argument,
-        )
-    values = plain(argument, values)
+    values = plain_in_order(argument, values)
     if not isinstance(values, ARROW):
         return values
     if not values.null_count:

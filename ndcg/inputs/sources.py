@@ -51,16 +51,15 @@ def _is_plain(values: Any) -> bool:
 def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
     """Raise an error for two database queries, whose rows have no common order."""
     queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
-    if len(queries) < 2:
-        return
-    first, second, *_ = queries.values()
-    kind = type(arguments[second]).__name__
-    raise InputError(
-        f"is a separate database query ({kind}), as {first} is, and the rows of two queries come "
-        "in no common order; give both as columns of one: data=relation, predictions='score', "
-        "references='relevance'",
-        second,
-    )
+    for name in list(queries.values())[1:]:
+        raise _separate_query(name, arguments[name])
+
+
+def _separate_query(argument: str, query: Any) -> InputError:
+    kind = type(query).__name__
+    problem = f"is a separate database query ({kind}), so its rows may come in another order"
+    hint = "run one query for all, and give the columns of its table"
+    return InputError(f"{problem} than others; {hint}", argument)
 
 
 def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
@@ -287,10 +286,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
     A database query has no order, so it is refused.
     """
     if is_database_query(values):
-        kind = type(values).__name__
-        problem = "so its rows may come in another order than the queries"
-        hint = "give a column of the table with the rankings"
-        raise InputError(f"is a separate database query ({kind}), {problem}; {hint}", argument)
+        raise _separate_query(argument, values)
     return plain(argument, values)
 
 
