@@ -1,6 +1,6 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,13 +14,12 @@ from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     RowNumbers,
     as_list,
-    check_query_ids,
+    check_ids,
     family,
     id_column,
     id_kind,
     index_among,
     read_ids,
-    types_of_no_ids,
 )
 from .sources import ARROW, in_python, plain, settled
 
@@ -138,12 +137,13 @@ def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
-    check_query_ids("exclude", exclude)
+    by_query = {query: _ids(query, row) for query, row in exclude.items()}
+    check_ids("exclude", by_query)
     queries = []
     lengths = []
     documents: list[Any] = []
-    for query, row in exclude.items():
-        ids = _ids(query, row)
+    for query, row in by_query.items():
+        ids = frozenset(row)
         if ids:
             queries.append(query)
             lengths.append(len(ids))
@@ -181,19 +181,14 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     return dict(enumerate(rows))
 
 
-def _ids(query: Any, documents: Any) -> Set[Any]:
+def _ids(query: Any, documents: Any) -> Iterable[Any]:
     ids = documents
     if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
         ids = in_python(plain("exclude", ids))
     if not isinstance(ids, (list, tuple, Set, Mapping)):
         problem = f"must be a list or a set of ids; got {shown(documents)}"
         raise InputError(problem, "exclude", f"query {shown(query)}")
-    wrong = types_of_no_ids(ids)
-    if wrong:
-        other = next(value for value in ids if type(value) in wrong)
-        problem = f"must hold ids, text or integers; got {shown(other)}"
-        raise InputError(problem, "exclude", f"query {shown(query)}")
-    return frozenset(ids)
+    return ids
 
 
 def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
