@@ -94,9 +94,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
     rows = list(map(in_python, in_python(values)))
     lists = list(map(in_python, in_python(ids)))
-    if len(rows) != len(lists):
-        problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
-        raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
+    check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"

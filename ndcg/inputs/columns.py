@@ -97,11 +97,13 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
     return query, int(row - offsets[query])
 
 
-def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if predictions and references have different numbers of queries."""
-    if predicted != referred:
-        problem = f"{mark('predictions')} and references differ in the number of queries"
-        raise InputError(f"{problem}, {predicted} and {referred}; give both for every query")
+def check_queries_equal(
+    queries: int, others: int, argument: str = "predictions", other: str = "references"
+) -> None:
+    """Raise an error if two arguments have different numbers of queries."""
+    if queries != others:
+        problem = f"{mark(argument)} and {other} differ in the number of queries"
+        raise InputError(f"{problem}, {queries} and {others}; give both for every query")
 
 
 # Formats

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
+from .columns import check_queries_equal
 from .documents import ById, DocumentValues, has_no_documents
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
@@ -174,10 +175,7 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"
         raise InputError(f"{problem}; {hint}", "exclude")
-    if len(rows) != queries:
-        problem = "exclude and predictions differ in the number of queries"
-        counts = f"{len(rows)} and {queries}"
-        raise ValueError(f"{problem}, {counts}; give a list of ids for every query")
+    check_queries_equal(len(rows), queries, "exclude", "predictions")
     return dict(enumerate(rows))
 
 

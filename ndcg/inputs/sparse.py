@@ -99,8 +99,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     queries, columns = shape
     other = {"predictions": "references", "references": "predictions"}[argument]
     lengths = np.diff(dense.offsets)
-    sides = {argument: len(lengths), other: queries}
-    check_queries_equal(sides["predictions"], sides["references"])
+    check_queries_equal(len(lengths), queries, argument, other)
     wrong = lengths != columns
     if wrong.any():
         query = int(wrong.argmax())

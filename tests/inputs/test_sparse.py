@@ -218,7 +218,7 @@ HUGE = sp.csr_array((2, 2**62))
         (RUN, {"a": {9: 1}}, ("references", "query 'a'")),
         (SQUARE, SQUARE[:2], ("predictions and references differ in the number of queries",)),
         (SQUARE, SQUARE[:, :2], ("predictions and references differ in the number of columns",)),
-        (SQUARE, np.eye(2), ("predictions and references differ in the number of queries",)),
+        (SQUARE, np.eye(2), ("references and predictions differ in the number of queries",)),
         ([[1, 2, 3], [1, 2], [1, 2, 3]], SQUARE, ("predictions", "query 1")),
         (SQUARE, [[1, 2, 3], [1, 2, 3], [1]], ("references", "query 2")),
         (SQUARE * 1j, SQUARE, ("predictions",)),
