@@ -209,7 +209,7 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
         if "document" in error.roles:
-            error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
+            error.add(*_lists_to_read_otherwise(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             way = f"if neither side names queries, {by_order}"
@@ -230,7 +230,7 @@ def holds_documents(field: Field) -> bool:
 
 
 def _lists_to_read_otherwise(
-    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
+    fields: Fields, documents: Sequence[str], names: Names
 ) -> Iterator[str]:
     """Yield what an error says about lists that no name of a document alone makes readable."""
     value = names.name(names.value)
@@ -258,28 +258,6 @@ def _lists_to_read_otherwise(
             call = "{query: [...]}"
             yield f"{shown(path)} is in several lists; give the ids of a query in one, {call}"
             return
-    for path in documents:
-        lists = [
-            _lists_of_ids(value, fields[path]) for value in values_at(objects, fields[path].keys)
-        ]
-        most = max(map(len, lists), default=0)
-        if most > 1 and path == documents[0]:
-            outer = shown(".".join(fields[path].list_path))
-            problem = f"{outer} are {most} lists in an object, read one after another"
-            yield f"{problem}; if one of them counts, give it alone, {{query: [...]}}"
-        if names.kind == "run" and any(map(_has_repeated_id, chain.from_iterable(lists))):
-            yield f"{shown(path)} is in a list twice, which needs {mark('duplicates', 'best')}"
-
-
-def _lists_of_ids(value: Any, field: Field) -> list[Sequence[Any]]:
-    """Return the lists of an object, with ids in them, that the path of a field leads through."""
-    lists = value if len(field.lists) > 1 else [value]
-    return [ids for ids in lists if is_list(ids) and ids] if is_list(lists) else []
-
-
-def _has_repeated_id(ids: Sequence[Any]) -> bool:
-    present = [document for document in ids if isinstance(document, (str, int))]
-    return len(set(present)) < len(present)
 
 
 def _are_rows(rows: Any) -> bool:
