@@ -209,7 +209,7 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
         if "document" in error.roles:
-            error.add(*_lists_to_read_otherwise(fields, candidates["document"], names))
+            error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             way = f"if neither side names queries, {by_order}"
@@ -229,44 +229,13 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _lists_to_read_otherwise(
-    fields: Fields, documents: Sequence[str], names: Names
-) -> Iterator[str]:
-    """Yield what an error says about lists that no name of a document alone makes readable."""
-    value = names.name(names.value)
-    if value in fields and fields[value].lists:
-        single = Fields((path, field) for path, field in fields.items() if _is_single(field))
-        standard = (*DOCUMENT, DOCUMENT_OF_HITS[1])
-        for document in names.candidates("document", single, standard)[:1]:
-            problem = f"{shown(value)} is in a list, and the document {shown(document)} is not"
-            yield f"{problem}; give a record for each {names.value}, with its document"
-            return
-    if not documents and names.takes_query_ids:
-        numbers = [path for path, field in fields.items() if _is_list_of_numbers(field)]
-        if len(numbers) > 1:
-            call = 'data=..., predictions="...", references="..."'
-            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-            return
-    for path, field in fields.items():
-        if documents or field.has_fields or not is_list(field.example):
-            continue
-        if _are_rows(field.example) and not are_scored_pairs(field.example):
-            call = "{query: [(row[...], row[...]) for row in rows]}"
-            yield f"{shown(path)} has rows without names, of which make {call}"
-            return
-        if field.lists:
-            call = "{query: [...]}"
-            yield f"{shown(path)} is in several lists; give the ids of a query in one, {call}"
-            return
-
-
-def _are_rows(rows: Any) -> bool:
-    """Return whether a value is a list of rows of several single cells."""
-    if not is_list(rows) or not all(map(is_list, rows)):
-        return False
-    if min(map(len, rows), default=0) < 2:
-        return False
-    return not any(map(is_nested, rows[0]))
+def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
+    """Yield what an error says about lists of numbers, if no field could be the document."""
+    if documents or not names.takes_query_ids:
+        return
+    if sum(map(_is_list_of_numbers, fields.values())) > 1:
+        call = 'data=..., predictions="...", references="..."'
+        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
 
 
 def _is_list_of_ids(field: Field) -> bool:
