@@ -5,9 +5,9 @@ from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
-from .documents import documents_of_query, is_missing_id
+from .documents import documents_of_query
 from .fields import Field, Fields, Keys, Names, plain_name
-from .ids import id_kind, types_of_no_ids
+from .ids import id_kind
 from .no_rankings import contradiction
 from .objects import (
     LOOKED_AT,
@@ -55,20 +55,10 @@ class ListReader:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
-        except ValueError:
-            wrong = types_of_no_ids(ids)
-            if self.path is None or not wrong:
-                raise
-        position = next(place for place, value in enumerate(ids) if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(ids[position])}"
-        call = mark("fields", {"document": "..."})
-        if is_missing_id(ids[position]):
-            hint = f"leave it out, or give {call} if another field has the ids"
-            raise InputError(f"{problem}; {hint}", position=position)
-        hint = f"give {call}, the field of the ids"
-        if is_list(ids[position]):
-            hint = "give the ids of each query in one list, {query: [...]}"
-        raise InputError(f"{problem}, and no id; {hint}", position=position)
+        except InputError as error:
+            if self.path is not None:
+                error.hint = f"the ids are in {self.path!r}"
+            raise
 
 
 class HitReader:
@@ -211,7 +201,6 @@ class ObjectReader:
         elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
-        outer_lists = lists
         if self.are_in_lists:
             lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
@@ -226,11 +215,7 @@ class ObjectReader:
             try:
                 documents = self._documents(query, row, lists[position])
             except ValueError as error:
-                refusal = within(error, f"query {shown(query)}")
-                if self.are_in_lists:
-                    count = len(outer_lists[position])
-                    refusal.hint = f"its documents are those of {count} lists, one after another"
-                raise refusal from None
+                raise within(error, f"query {shown(query)}") from None
             yield query, documents
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
