@@ -346,21 +346,13 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
     A query has a list of ids, and no lists of them.
     """
     first = _first_filled(side.values())
-    if len(side) >= MOST_FIELDS or not is_list(first) or not is_list(first[0]):
+    if len(side) >= MOST_FIELDS or not is_list(first_in(first)):
         return
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
-        ids = side[name]
-        if not is_list(ids) or not ids or not all(is_list(row) and _are_ids(row) for row in ids):
-            continue
-        problem = f"its keys are read as queries, and {shown(name)} has lists of several queries"
-        if names.kind == "run":
-            lists = f"document_ids=result[{name!r}]"
-            distances = mark("score_order", "ascending")
-            call = f"predictions=result['...'], {lists} and query_ids=[...]"
-            hint = f"give the lists of values and of ids as {call}, for distances with {distances}"
-        else:
-            hint = f"give {{query: ids for query, ids in zip(queries, references[{name!r}])}}"
-        raise InputError(f"{problem}; {hint}", argument)
+        if is_list(first_in(side[name])):
+            problem = f"its keys are read as queries, and {shown(name)} has lists of several"
+            hint = f"give {{query: ids for query, ids in zip(queries, {mark(argument)}[{name!r}])}}"
+            raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
