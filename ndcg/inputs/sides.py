@@ -313,12 +313,8 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
 
-    So are {"columns": names, "data": rows} and {query: {document: {field: value}}}.
+    So is {query: {document: {field: value}}}.
     """
-    rows: Any = side.get("data")
-    if is_list(side.get("columns")) and is_list(rows) and any(map(is_list, rows)):
-        hint = "give pandas.DataFrame(value['data'], columns=value['columns'])"
-        raise InputError(f"is a table with its columns and data apart; {hint}", argument)
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return

@@ -799,7 +799,7 @@ SITUATIONS = [
             "references": RELEVANT,
         },
         SECOND,
-        ("pandas.DataFrame(value['data'], columns=value['columns'])",),
+        ("query 'data'", "['q', 'a', 0.9]"),
         {"predictions": RUN},
         is_json=True,
     ),
