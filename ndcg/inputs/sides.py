@@ -194,11 +194,10 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         try:
             return _of_responses(argument, side, names)
         except UnknownFieldError as error:
-            keys = _keys_around_queries(side)
-            if keys:
-                error.add(f"if its queries are in {mark(argument)}{keys}, give that alone")
-            elif all(map(_are_queries_of_numbers, side.values())):
-                error.add("if the keys are systems, give compare(systems=...)")
+            if all(map(_are_queries_of_numbers, side.values())):
+                key = next(iter(side))
+                way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
+                error.add(f"{way}, or all to compare(systems=...)")
             raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
@@ -286,17 +285,6 @@ def _are_queries_of_numbers(run: Any) -> bool:
     if not isinstance(run, Mapping) or len(run) == 0:
         return False
     return all(map(is_mapping_to_numbers, run.values()))
-
-
-def _keys_around_queries(side: Mapping[Any, Any]) -> str:
-    """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
-    keys = ""
-    while isinstance(side, Mapping) and len(side) == 1:
-        [(key, side)] = side.items()
-        keys += f"[{key!r}]"
-        if _are_queries_of_numbers(side):
-            return keys
-    return ""
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
