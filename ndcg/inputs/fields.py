@@ -653,12 +653,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
-        elif name in fields:
-            problems.append(f"{shown(name)} is {_example(fields[name].example)}, and no {role}")
         else:
-            near = _nearest_path(name, fields)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            problems.append(f"no field is called {shown(name)}{hint}")
+            problems.append(f"no field called {shown(name)} could be the {role}")
     if lacking:
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
@@ -709,13 +705,6 @@ def _decimal_commas(fields: Fields) -> list[str]:
             call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
             return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
     return []
-
-
-def _nearest_path(name: str, fields: Fields) -> str:
-    """Return the field that is called nearly like a name, at the end of its path; empty if none."""
-    paths = {path: path for path in fields if isinstance(path, str)}
-    by_end = {path.rpartition(".")[2]: path for path in paths}
-    return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
 
 def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:

@@ -929,7 +929,7 @@ SITUATIONS = [
             "fields": {"query": "search"},
         },
         SECOND,
-        ("'search' is [", "no query"),
+        ("no field called 'search' could be the query", "'search' (["),
         {"predictions": {query: chunks("id", score="score") for query in QUERIES}, "fields": None},
         is_json=True,
     ),
