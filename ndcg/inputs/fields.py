@@ -22,7 +22,6 @@ from ..measure.messages import (
     brief,
     mark,
     marked,
-    nearest,
     shown,
     within,
 )
@@ -292,11 +291,8 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     pairs: dict[str, tuple[str | None, str | None]] = {}
     for role, name in fields.items():
         if role not in ROLES:
-            hint = f"the fields are {', '.join(ROLES)}"
-            near = nearest(str(role), ROLES)
-            if near:
-                hint = f"did you mean {near!r}?"
-            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
+            known = ", ".join(ROLES)
+            raise ValueError(f"fields: {shown(role)} is not a field; the fields are {known}")
         pairs[role] = _pair(role, name)
     return pairs
 
@@ -844,8 +840,7 @@ def refuse_unused_fields(
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            problem = f"{call} names a field, but {_lacking(having, runs, qrels)}"
-            raise InputError(f"{problem}; {_instead_of(name, having)}")
+            raise InputError(f"{call} names no field that is read; {_what_is_read(having)}")
 
 
 def _has_field(side: Any, role: str, name: str) -> bool:
@@ -857,23 +852,11 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     return len(_called(name, Fields({path: field}))) > 0
 
 
-def _instead_of(name: str, having: Sequence[Any]) -> str:
+def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
     read: dict[Any, None] = {}
-    for side in having:
+    for side in sides:
         read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
-    near = nearest(name, [path for path in read if isinstance(path, str)])
-    if near:
-        return f"did you mean {near!r}?"
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"
     return "files of TREC, mappings and lists tell queries and documents by their places"
-
-
-def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
-    """Return who lacks a field, as an error says it."""
-    if not any(side is qrels for side in having):
-        return "the run has none"
-    if having[0] is qrels:
-        return "the references have none"
-    return "neither side has such a field"
