@@ -3,7 +3,6 @@
 import io
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -251,15 +250,6 @@ def parse_json(text: bytes) -> Any:
         return json.loads(decoded, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nests objects too deep") from None
-    except (json.JSONDecodeError, _RepeatedNameError):
-        raise
-    except ValueError:
-        # A hook for integers would avoid this, but takes 1.5 times as long.
-        raise _long_integer(text) from None
-
-
-class _RepeatedNameError(ValueError):
-    """A name appears twice in one JSON object."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -267,20 +257,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
-        raise _RepeatedNameError(f"{problem}; give each id once")
+        raise ValueError(f"{problem}; give each id once")
     return value
-
-
-def _long_integer(text: bytes) -> ValueError:
-    limit = sys.get_int_max_str_digits()
-    digits = max(re.findall(rb"[0-9]+", text), key=len)
-    shortened = f"{digits[:9].decode()}…"
-    problem = f"holds an integer of {len(digits):,} digits, {shortened}, more than {limit:,}"
-    problem += "; write ids as text, and numbers as float64 holds them"
-    if b"\n" in text:
-        line = text.count(b"\n", 0, text.index(digits)) + 1
-        problem = f"line {line}: {problem}"
-    return ValueError(problem)
 
 
 # Words

@@ -198,7 +198,7 @@ JSON_FILES: dict[str, Row] = {
     "a score of 400 digits": run("a.json", f'{{"q": {{"d": 1{"0" * 400}}}}}'),
     "an id that is not UTF-8": run("a.json", '{"q": {"\\ud800": 1}}'),
     "no queries": run("a.json", "{}"),
-    "an integer of 5,000 digits": run("a.json", f'{{"q": {{"d": 1,\n"e": {NINES}}}}}', "line 2"),
+    "an integer of 5,000 digits": run("a.json", f'{{"q": {{"d": 1,\n"e": {NINES}}}}}'),
     "nested too deep": run("a.json", '{"q":' * 100_000),
     "a list of numbers": run("a.json", "[1]", "record 0 (from 0)"),
     "a fraction as an id": run("a.json", f"[{OBJECT},{FRACTION}]", "record 1 (from 0)"),

@@ -204,7 +204,9 @@ CASES: dict[str, Case] = {
         "give",
     ),
     "Lists of lists in the object of a query": Case(
-        run(ANSWERS, NUMBERED, score_order="ascending"), {"results": ANSWERS}, "an id must be text or an integer"
+        run(ANSWERS, NUMBERED, score_order="ascending"),
+        {"results": ANSWERS},
+        "an id must be text or an integer",
     ),
     "Pairs in a list of another name": Case(
         run([{"qid": query, "hits": [*row.items()]} for query, row in RUN.items()])

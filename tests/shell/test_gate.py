@@ -480,7 +480,7 @@ WHOLE = (
     ("pattern", "new", "problem"),
     [
         (r"(?s).*", '{"signature": ' + "[" * 10**5, "nests objects too deep"),
-        (r"(?s).*", '{"signature": ' + "1" * 5000 + "}", "holds an integer of 5,000 digits"),
+        (r"(?s).*", '{"signature": ' + "1" * 5000 + "}", "value has 5000 digits"),
         (r"(?s).{100}$", "", "not JSON"),
         (r'"scores"', '"signature": "x", "scores"', "'signature' appears twice"),
         (r'("judged": \[\s*)12', r"\g<1>1" + "0" * 40, WHOLE),
