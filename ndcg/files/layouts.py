@@ -1,7 +1,6 @@
 """The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell."""
 
 import csv
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,16 +32,6 @@ RATINGS = (
     "give ratings as CSV or TSV with a first line that names the columns, such as "
     "user_id,item_id,rating"
 )
-
-
-def table_by_pandas(separator: str, ids: Iterable[str], how: str) -> str:
-    """Return the call that reads a file into a table, with the columns of ids as text.
-
-    >>> table_by_pandas('";"', ["user", "item"], 'decimal=","')
-    'pandas.read_csv(path, sep=";", decimal=",", dtype={"user": str, "item": str})'
-    """
-    types = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: str" for name in ids)
-    return f"pandas.read_csv(path, sep={separator}, {how}, dtype={{{types}}})"
 
 
 class Layout(NamedTuple):
@@ -215,7 +204,7 @@ def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
 ) -> Layout:
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
-    _refuse_no_header(names, delimiter, request)
+    _refuse_no_header(names, request)
 
     def examples() -> dict[str, str | None]:
         lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
@@ -232,7 +221,7 @@ def _named_layout(
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
-def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
     if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
         return
@@ -240,11 +229,7 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
         first = brief(map(shown_cell, names), ", ")
         problem = f"has no header: the first line is {first}"
         hint = f"add a line that names the columns, {examples_of_names(request.names)}"
-        separator = json.dumps(delimiter)
-        call = table_by_pandas(
-            separator, ["query_id", "doc_id"], 'names=["query_id", "doc_id", ...]'
-        )
-        raise ValueError(f"{problem}; {hint}, or give {call}")
+        raise ValueError(f"{problem}; {hint}")
 
 
 # The first rows
@@ -318,9 +303,7 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
-        names = ["user_id", "item_id", *["rating"] * (len(rows[0]) - 3), "time"]
-        call = table_by_pandas(r'r"\s+"', names[:2], f"names={json.dumps(names)}")
-        raise ValueError(f"{problem}; {RATINGS}, or {call}")
+        raise ValueError(f"{problem}; {RATINGS}")
     numbers_by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
         numbers_by_query.setdefault(row[0], []).append(row[-1])

@@ -1,6 +1,5 @@
 """Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,7 +39,6 @@ from .layouts import (
     cells_of_trec,
     layout_of,
     notice_of,
-    table_by_pandas,
 )
 from .letor import as_qrels, no_row
 from .parts import (
@@ -403,9 +401,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         fault = fault_of(stripped, layout.kind, labels, values)
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
-            ids = [layout.fields["query"], layout.fields["document"]]
-            call = table_by_pandas(json.dumps(layout.delimiter), ids, DECIMALS_OF_PANDAS)
-            fault += f", or give {call}"
+            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS}, dtype={{"...": str}})'
+            fault += f", or give {call} with the columns of ids as text"
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
