@@ -791,10 +791,8 @@ def one_error(
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
     """Return one error for the fields that are not clear on several sides, or on one log."""
-    first = next(iter(errors))
-    have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
-    words = []
+    words: list[str] = []
     ways: dict[str, None] = {}
     roles_of_qrels: Sequence[str] = ()
     if "references" in errors and not are_one:
@@ -807,11 +805,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             roles.setdefault(role, "...")
         places = [mark(argument), *(place for place in error.places if place != argument)]
         words.append(": ".join([*places, error.unclear]))
-        if not have_same_fields:
+        if error.fields not in words:
             words.append(error.fields)
-    if have_same_fields:
-        words.append(errors[first].fields)
-    document = str(errors[first].chosen.get("document", ""))
+    document = str(next(iter(errors.values())).chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
         # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
