@@ -54,7 +54,6 @@ from .parts import (
 
 SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-FIRST_CELL = re.compile(rb"[^ \t,;]+[ \t,;]")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
@@ -81,7 +80,7 @@ def from_lines(
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = _sample(head[first.start(1) :], layout)
+            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
@@ -101,29 +100,6 @@ def from_lines(
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
-
-
-def _sample(text: bytes, layout: Layout) -> list[bytes]:
-    """Return the first lines, and later ones that begin as the first row does.
-
-    Where the runs of several systems stand one after another, the first query comes again there.
-    """
-    *lines, later = text.split(b"\n", SAMPLE)
-    if len(lines) < SAMPLE:
-        return [*lines, later]
-    first_row = lines[0] if layout.is_trec else lines[1]
-    first_cell = FIRST_CELL.match(first_row)
-    if first_cell is None:
-        return lines
-    start = b"\n" + first_cell[0]
-    at = later.find(start)
-    while at >= 0 and len(lines) < 2 * SAMPLE:
-        end = later.find(b"\n", at + 1)
-        if end < 0:
-            end = len(later)
-        lines.append(later[at + 1 : end])
-        at = later.find(start, end)
-    return lines
 
 
 def _hold_no_text(lines: Sequence[bytes]) -> bool:

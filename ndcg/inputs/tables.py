@@ -34,7 +34,6 @@ from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settle
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -128,12 +127,6 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     order: they are not all equal.
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    # Where several systems stand one after another, the first query comes again there.
-    later = in_python(cells["query"][ROWS_LOOKED_AT:MOST_ROWS])
-    rows = [row for row, query in enumerate(later, ROWS_LOOKED_AT) if query == heads["query"][0]]
-    for row in rows[:ROWS_LOOKED_AT]:
-        for role, column in cells.items():
-            heads[role] += in_python(column[row : row + 1])
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     return beside_ranks(heads["query"], scores, ranks, names.ascending)

@@ -705,18 +705,15 @@ def save_trec(rows: Records, path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [*ROWS_IN, "TREC"])
-def test_systems_one_after_the_other_are_told_however_many_queries_they_have(
-    name: str, tmp_path: Path
-) -> None:
+def test_systems_one_after_the_other_are_told_in_the_first_rows(name: str, tmp_path: Path) -> None:
     write = save_trec if name == "TREC" else ROWS_IN[name]
-    queries = 50 if name == "JSON Lines" else 150  # only its first 1,024 lines are looked at
     rows = [
         {"qid": f"q{query}", "docno": f"{system}{rank}", "rank": rank, "score": best / rank}
         for system, best in (("a", 1.0), ("b", 30.0))
-        for query in range(queries)
+        for query in range(4)
         for rank in range(1, 11)
     ]
-    qrels = {f"q{query}": {"a1": 1, "b2": 1} for query in range(queries)}
+    qrels = {f"q{query}": {"a1": 1, "b2": 1} for query in range(4)}
     one_system = write(rows[: len(rows) // 2], tmp_path / "one")
     compute(predictions=one_system, references=qrels)
     both_systems = write(rows, tmp_path / "both")
