@@ -25,15 +25,6 @@ from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, 
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-TYPES_OF_VALUES = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-    pa.types.is_boolean,
-    pa.types.is_string,  # of numbers, or labels
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-)
 
 
 class Source(NamedTuple):
@@ -220,22 +211,17 @@ def _chosen(source: Source, request: ReadRequest) -> dict[str, str] | None:
         raise
     if chosen["document"] in nested:
         return None
-    for role, name in chosen.items():
-        _check_type(schema.field(name), role)
+    for role in ("query", "document"):
+        _refuse_no_ids(schema.field(chosen[role]))
     return chosen
 
 
-def _check_type(field: pa.Field, role: str) -> None:
-    """Raise an error for a column that does not hold ids, or numbers."""
+def _refuse_no_ids(field: pa.Field) -> None:
+    """Raise an error for a column whose type is not of ids; one without values has no type."""
     kind = value_type(field.type)
-    holds = f"the column {field.name!r} holds"
-    if pa.types.is_null(kind):  # which a column without values is
-        return
-    if role in ("query", "document"):
-        if id_kind(kind) not in FILE_IDS:
-            raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
-    elif not any(is_such(kind) for is_such in TYPES_OF_VALUES):
-        raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
+    if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+        problem = f"the column {field.name!r} holds {kind}"
+        raise ValueError(f"{problem}; ids are text or integers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
@@ -263,7 +249,7 @@ def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
         if pa.types.is_decimal(value_type(column.type)):
             column = without_decimals(column)
         return column.cast(pa.float64())
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # the latter of dates, for example
         return floats(list(map(as_number, column.to_pylist())))
 
 
