@@ -205,13 +205,11 @@ class ObjectReader:
             lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
-                problem = f"the query is {shown(query)}, and not an id; give each query an id"
-                if path is not None:
-                    call = mark("fields", {"query": None})
-                    name = shown(self.fields["query"])
-                    problem = f"the query {name} is {shown(query)}, and not an id"
-                    problem += f"; leave out what is no query, or give {call} if each object is one"
-                raise InputError(problem, f"position {position}")
+                problem = f"the query is {shown(query)}, and not an id"
+                hint = (
+                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
+                )
+                raise InputError(f"{problem}; {hint}", f"position {position}")
             try:
                 documents = self._documents(query, row, lists[position])
             except ValueError as error:
