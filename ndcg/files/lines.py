@@ -163,7 +163,7 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
         if may_have_empty_lines:
             text = _with_single_spaces(text)
-    has_comments = layout.is_trec and _may_have_comments(text, layout)
+    has_comments = layout.is_trec and _may_have_comments(text)
     has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
     if not has_comments and not has_empty_lines:
         return _PlainLines(text, span, None, problem)
@@ -230,24 +230,11 @@ def _is_comment(line: bytes, layout: Layout) -> bool:
     return line.startswith(b"#") and not layout.is_row(line.split(b" "))
 
 
-def _may_have_comments(text: bytes, layout: Layout) -> bool:
-    """Return whether a line of TREC begins with #, and not all lines parse as rows."""
+def _may_have_comments(text: bytes) -> bool:
+    """Return whether a line begins with #."""
     if b"#" not in text:  # searching for two bytes is slow
         return False
-    if not text.startswith(b"#") and b"\n#" not in text:
-        return False
-    return not _are_rows(text, layout)
-
-
-def _are_rows(text: bytes, layout: Layout) -> bool:
-    """Return whether all lines parse as rows with a value."""
-    # Checking line by line would take ten times as long.
-    if len(layout.at) < 3:
-        return False
-    try:
-        return len(_parse_rows(text, layout, None)) > 0
-    except pa.ArrowInvalid:
-        return False
+    return text.startswith(b"#") or b"\n#" in text
 
 
 # Parsing
