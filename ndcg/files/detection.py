@@ -3,7 +3,7 @@
 import re
 
 from ..measure.arguments import FILE_FORMATS
-from ..measure.messages import InputError, mark, nearest, shown
+from ..measure.messages import InputError, mark, shown
 from .content import BYTE_ORDER_MARK, check_encoding
 
 START = 1 << 12  # bytes that tell the format
@@ -45,11 +45,7 @@ def check_format(name: str | None) -> str | None:
     if name is None or name in FILE_FORMATS:
         return name
     known = ", ".join(map(shown, FILE_FORMATS))
-    problem = f"{mark('format')} must be one of {known}; got {shown(name)}"
-    near = nearest(str(name), FILE_FORMATS)
-    if near:
-        problem += f"; did you mean {near!r}?"
-    raise InputError(problem)
+    raise InputError(f"{mark('format')} must be one of {known}; got {shown(name)}")
 
 
 def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
