@@ -697,15 +697,11 @@ def _with_causes(
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
         common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
-        unordered = _unordered_ties(scorer, evidence, nearest)
-        if unordered:
-            answer = answer._replace(decide=unordered)
         explanation = replace(
             explanation,
             nearest=nearest,
             disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
-            answer=answer,
         )
     if answer.kind == "unknown":
         return explanation, None
@@ -714,27 +710,6 @@ def _with_causes(
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=scorer.signature(options)), None
-
-
-def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) -> str:
-    """Return in words that every value is possible with some order of ties; empty if one is not."""
-    known = {**scorer.known, "k": nearest.options["k"]}
-    conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
-    for combination in (nearest, *conventions):
-        try:
-            options = combination.options
-            worst = scorer.values_by_query(Options.parse(**{**options, "ties": "worst"}))
-            best = scorer.values_by_query(Options.parse(**{**options, "ties": "best"}))
-        except ValueError:  # it has no score
-            continue
-        lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
-        is_possible = (lowest <= evidence.scores) & (evidence.scores <= highest)
-        if (is_possible | (np.isnan(best) & np.isnan(evidence.scores))).all():
-            return (
-                f"Each value lies between those of {marked(combination)} with the worst and with "
-                "the best order of ties: does your code sort ties in no fixed order?"
-            )
-    return ""
 
 
 def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:

@@ -326,21 +326,6 @@ OF_TEN_QRELS = {q: {f"d{d}": int(RNG.integers(0, 3)) for d in range(12)} for q i
 OF_TEN_RUN = {q: {f"d{d}": round(float(RNG.random()), 1) for d in range(4, 18)} for q in OF_TEN}
 
 
-def test_values_with_ties_in_no_fixed_order_are_told_to_be_so() -> None:
-    inputs = {"predictions": OF_TEN_RUN, "references": OF_TEN_QRELS, "k": 10}
-    shuffled = {
-        query: {document: score + RNG.uniform(0, 0.05) for document, score in run.items()}
-        for query, run in OF_TEN_RUN.items()
-    }
-    inputs_of_values = {**inputs, "predictions": shuffled}
-    values = compute(**inputs_of_values, use_aggregator=False)["nDCG@10"]
-    found = explain(**inputs, got=values)
-    said = "with the worst and with the best order of ties: does your code sort ties in no fixed "
-    assert said in str(found)
-    values[0] += 0.5
-    assert said not in str(explain(**inputs, got=values))
-
-
 def test_slips_are_found_on_values_without_the_queries_that_the_run_lacks() -> None:
     """Queries that have 0 or no value in any case are not counted as alike."""
     run = {query: OF_TEN_RUN[query] for query in OF_TEN[3:]}
