@@ -632,16 +632,7 @@ def _with_answer(
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:
-        found, cause = _with_causes(explanation, scorer, reported, searched)
-        as_given = reported.as_given()
-        (_, nearest), *_ = found._nearest_first()
-        is_percent = found.percent and not as_given.percent
-        # A tenth of the nearest score is as far from it, by ratio, as ten times of it.
-        if (found.answer and found.answer.fits) or not is_percent or 10 * score > nearest:
-            return found, cause
-        note = f"Read as a percentage, {100 * score:g}% is {score:g}, which nothing gives either."
-        explanation = replace(explanation, notes=(*explanation.notes, note))
-        return _with_answer(explanation, scorer, as_given, start)
+        return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(

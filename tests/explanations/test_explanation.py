@@ -342,15 +342,11 @@ def test_slips_are_found_on_values_without_the_queries_that_the_run_lacks() -> N
     assert "unjudged documents" not in str(explain(**inputs, got=got))
 
 
-def test_a_score_above_1_that_nothing_gives_is_compared_as_it_is() -> None:
+def test_a_score_above_1_that_nothing_gives_is_a_percentage() -> None:
     inputs = {"predictions": OF_TEN_RUN, "references": OF_TEN_QRELS, "k": 10}
     found = explain(**inputs, got="1.0592")
-    assert (found.got, found.percent) == (1.0592, False)
-    assert "No convention gives 1.0592; the nearest is " in str(found)
-    said = "Read as a percentage, 1.0592% is 0.010592, which nothing gives either."
-    assert said in found.notes
-    assert explain(**inputs, got="59.21").percent
-    assert explain(**inputs, got="1.0592%").percent
+    assert (found.got, found.percent) == (0.010592, True)
+    assert "Your score was read as a percentage: 1.0592% is 0.010592." in str(found)
 
 
 def test_values_of_queries_above_1_count_as_evidence() -> None:
