@@ -30,10 +30,7 @@ from .search import usual_options
 from .slip_terms import Documents, Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
 
-# If the arguments are right, some convention agrees with this share of the answers, or its values
-# have this correlation with them.
-LEAST_AGREEING = 0.2
-LEAST_CORRELATION = 0.9
+LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
@@ -89,8 +86,6 @@ class Check(Readable):
             it computes.
         contradiction: what shows that it does not compute the matches: its score of different
             rankings, or at another cutoff.
-        is_doubtful: whether the function is probably called in another way: nothing explains its
-            answers, and no convention has similar values.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -108,7 +103,6 @@ class Check(Readable):
     unordered: int = 0
     refused: bool = False
     contradiction: Contradiction | None = None
-    is_doubtful: bool = False
     called: tuple[str, ...] = ()
 
     @property
@@ -130,6 +124,12 @@ class Check(Readable):
             if match == Match(match.convention):
                 names.append(match.convention)
         return tuple(names)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it may take other arguments: nothing explains its answers, and few agree."""
+        most = max(self.agreeing.values(), default=0)
+        return not self.matches and most < LEAST_AGREEING * self.answered
 
     @property
     def nearest(self) -> str:
@@ -171,20 +171,12 @@ class Check(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return [*self._verdict(), *self._difference(), *self.notes]
+        return [*self._verdict(), *self._difference(), *self._how_to_wrap(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
-            yield from self._how_to_wrap()
             return
-        if self.is_doubtful:
-            most = max(self.agreeing.values())
-            yield (
-                "Nothing explains its answers: "
-                f"with any convention, at most {most:,} of {self.answered:,} agree."
-            )
-            yield from self._how_to_wrap()
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
@@ -204,7 +196,7 @@ class Check(Readable):
                 )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
-        if not self.matches and not self.is_doubtful:
+        if not self.matches:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
         if self.contradiction is not None:
@@ -223,7 +215,9 @@ class Check(Readable):
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
-        yield "It probably takes other arguments than those that it was called with, in any order:"
+        if not self.called:
+            return
+        yield "It may take other arguments than those that it was called with, in any order:"
         for arguments in self.called:
             yield f"  ({arguments})"
         yield "Wrap it in a function that takes one of these, and check that one, for example:"
@@ -411,12 +405,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     if matches and contradiction is None:
         contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
     agreeing = {}
-    correlation = 0.0
     for name in CONVENTIONS:
-        expected = queries.scores(_options(name))
-        agreeing[name] = int(answers.agree(expected).sum())
-        correlation = max(correlation, _correlation(answers.values[0], expected))
-    agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
+        agreeing[name] = int(answers.agree(queries.scores(_options(name))).sum())
     result = replace(
         result,
         answered=len(answers.plain),
@@ -425,7 +415,6 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         unordered=unordered,
         agreeing=agreeing,
         contradiction=contradiction,
-        is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
     expected = queries.scores(_options(nearest))
@@ -438,7 +427,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
             "ask for more cases.",
         )
-    if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
+    if differing.any() and not (unordered and result.status == 0):
         visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
@@ -535,18 +524,6 @@ def _signature(result: Check, answers: Answers) -> str:
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
-
-
-def _correlation(values: Floats, expected: Floats) -> float:
-    """Return how closely values follow expected ones, from 0 to 1, also in the opposite direction.
-
-    >>> round(_correlation(np.array([0.9, 0.4, 0.1]), np.array([0.1, 0.6, 0.9])), 6)
-    1.0
-    """
-    known = np.isfinite(values) & np.isfinite(expected)
-    if min(len(np.unique(values[known])), len(np.unique(expected[known]))) < 2:
-        return 0.0
-    return float(abs(np.corrcoef(values[known], expected[known])[0, 1]))
 
 
 def _smallest_example(
