@@ -23,7 +23,6 @@ class Evidence(NamedTuple):
 
     scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
     tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
-    exact: Floats  # half a unit of the last digit
     cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
     by_query: bool = False  # whether these are the values of the queries
 

@@ -26,7 +26,6 @@ HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
 # How far off a score may be, however many digits it has
 LOSS_OF_32_BITS = 1e-6  # a 32-bit number, since some libraries compute with 32 bits
 LOSS_OF_MEAN = 2e-7  # any other number, which may be the mean of 32-bit values
-REORDERED = 1e-9  # the score of the closest convention, which may sum in another order
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
@@ -146,7 +145,6 @@ class Reported(NamedTuple):
         return Evidence(
             scores=scores,
             tolerance=half_unit + loss,
-            exact=half_unit + REORDERED,
             cutoffs=list(chain.from_iterable(self.given)),
             by_query=by_query,
         )

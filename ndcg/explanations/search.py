@@ -103,12 +103,9 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
+    """Return the conventions that match, and the scores of all."""
     tried = Tried()
-    evidence = searched.evidence
-    exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
-    exactly: list[PossibleCause] = []
-    nearly: list[PossibleCause] = []
+    matching: list[PossibleCause] = []
     for name in CONVENTIONS:
         try:
             options = searched.options(convention=name, k=list(searched.cutoffs))
@@ -119,12 +116,9 @@ def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried
             continue
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
-        cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
-        if exact.matching(values, scores).all():
-            exactly.append(cause)
         if searched.matching(values, scores).all():
-            nearly.append(cause)
-    return exactly or nearly, tried
+            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
+    return matching, tried
 
 
 def hash_of(values: Floats) -> int:
