@@ -166,7 +166,7 @@ def comparison_of(
     notes: list[str] = []
     if testing.paired:
         notes += equal_notes(pairs)
-    notes += notes_on_tests(pairs, testing, contest.baseline)
+    notes += notes_on_tests(pairs, testing)
     if slices is not None:
         notes += small_slices(np.bincount(slices.code).tolist())
         notes += notes_on_slices(pairs, testing, results["slices"], slices.values)

@@ -279,17 +279,15 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     return list(map(float, testing.holm(pairs, least)))
 
 
-def differing_text(least: int, most: int | None = None) -> str:
+def differing_text(queries: int) -> str:
     """Return the number of queries that differ, in words.
 
-    >>> differing_text(1), differing_text(4), differing_text(3, 5)
-    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    >>> differing_text(1), differing_text(4)
+    ('1 query that differs', '4 queries that differ')
     """
-    if most not in (None, least):
-        return f"{least:,} to {most:,} queries that differ"
-    if least == 1:
+    if queries == 1:
         return "1 query that differs"
-    return f"{least:,} queries that differ"
+    return f"{queries:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -312,9 +310,9 @@ def _first_names(names: Sequence[str]) -> str:
     return text
 
 
-def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
-    yield from _beyond_notes(pairs, testing, baseline)
+    yield from _beyond_notes(pairs, testing)
     too_few = near = 0
     for pair in pairs:
         too_few += pair.has_too_few_queries
@@ -332,33 +330,20 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None
         )
 
 
-def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
-    least = 1.0
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
         if p >= SIGNIFICANT and pair.permutations > 1:
-            beyond.append(pair)
-            least = min(least, p)
+            beyond.append(p)
     if not beyond:
         return
     tests = len(testing.families(pairs)[0])  # which are corrected together
-    needed = []
-    reason = "this number of permutations"
-    if all(pair.exact for pair in beyond):
-        # Of n queries that differ there are 2 ** n permutations.
-        differing = [pair.permutations.bit_length() - 1 for pair in beyond]
-        reason = differing_text(min(differing), max(differing))
-        enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
-        needed.append(f"{enough} queries that differ")
-    p_name = "p"
-    if tests > 1:
-        p_name = f"p corrected for {tests:,}"
-        # Against a baseline, a system is in one pair; without one, in a pair with every other.
-        needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
+    # Of n queries that differ there are 2 ** n permutations.
+    enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
     yield (
-        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
-        f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
+        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: p (Holm) is at least "
+        f"{min(beyond):.4f}. A significant result needs {enough} queries that differ."
     )
 
 

@@ -145,7 +145,7 @@ def test_too_few_queries_are_told() -> None:
     judged = "".join(f"{query} 0 a 1\n" for query in "1234")
     runs = {"x": {q: {"a": 2, "b": 1} for q in "1234"}, "y": {q: {"a": 1, "b": 2} for q in "1234"}}
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
-    said = "cannot be significant: with 4 queries that differ, p is at least 0.125"
+    said = "cannot be significant: p (Holm) is at least 0.125"
     assert f"The difference {said}" in compared(runs, judged).text
 
 
