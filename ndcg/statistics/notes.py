@@ -165,7 +165,7 @@ def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield sentences on excluded documents, and on queries that they leave nothing relevant."""
+    """Yield a sentence on the documents that were excluded."""
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
@@ -176,27 +176,13 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
             f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
             "the ids of queries and documents?"
         )
-        return
-    if from_run:
+    elif from_run:
         yield (
             f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
             f"{judged:,}."
         )
-        return
-    yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
-    emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    count = 0
-    for name, measure, _ in options.results:
-        if measure == "nDCG":
-            count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
-    if count == 0:
-        return
-    value = options.scoring["zero_division"]
-    counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    have, are = _verbs(count)
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
-    yield Message(f"{left} {counted}; {skip}.")
+    else:
+        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:

@@ -217,28 +217,6 @@ def test_documents_that_are_excluded_from_the_run_only_are_counted_and_noted(
     )
     (noted,) = (each for each in report.notes if "xcluded" in each)
     assert noted.startswith(expected)
-    assert "left and is counted" not in str(report)
-
-
-def test_queries_that_lose_their_last_relevant_document_are_noted(ndcg: Metric) -> None:
-    run = {user: {"a": 3.0, "b": 2.0} for user in "xyz"}
-    qrels = {"x": {"a": 1}, "y": {"b": 1}, "z": {"a": 0, "b": 0}}
-    left = "1 of 3 queries has no relevant document left and is counted as"
-    for options, note in (
-        ({}, f"{left} 0; zero_division=nan leaves such queries out of the mean."),
-        (
-            {"zero_division": 0.5},
-            f"{left} 0.5; zero_division=nan leaves such queries out of the mean.",
-        ),
-        ({"zero_division": math.nan}, None),
-        ({"measures": "DCG"}, None),
-    ):
-        notes = ndcg.report(
-            predictions=run, references=qrels, exclude={"x": ["a"]}, **options
-        ).notes
-        assert [each for each in notes if "left and" in each] == [note] * (note is not None), (
-            options
-        )
 
 
 @pytest.mark.filterwarnings("ignore:.*judged queries are missing from the run:UserWarning")
