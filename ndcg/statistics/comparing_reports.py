@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..files.content import naming_file, parse_json, read_content
 from ..measure.arguments import OPTIONS
-from ..measure.messages import InputError, Message, mark, shown
+from ..measure.messages import InputError, mark, shown
 from ..measure.options import Options
 from .comparing import comparison_of
 from .comparison import Comparison
@@ -104,7 +104,9 @@ def compare_reports(
         if len(types) > 1:
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
-        notes = list(_notes_of_independent(tables))
+        notes = []
+        if _slice_columns(tables):
+            notes.append("Slices are not compared, since the queries are not paired.")
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: BySystem = {}
     for name, table in tables.items():
@@ -207,48 +209,25 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _other_judgments(tables: Tables) -> dict[str, int]:
-    """Return how many queries of the other reports are judged otherwise than in the first."""
-    (_, first), *others = tables.items()
-    counts = {}
-    for name, table in others:
-        differs = np.zeros(len(table), bool)
-        for column in {"judged", "relevant"}.intersection(table.column_names, first.column_names):
-            differs |= table[column].to_numpy() != first[column].to_numpy()
-        counts[name] = int(np.count_nonzero(differs))
-    return counts
-
-
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
     """Yield notes on queries that may not be the same, of tables in the same order."""
-    first = next(iter(tables))
-    ids = tables[first]["query"].to_pylist()
+    (first, table_of_first), *others = tables.items()
+    ids = table_of_first["query"].to_pylist()
     if ids == list(range(len(ids))):
         yield (
             f"The queries are numbered 0 to {len(ids) - 1:,}, as without ids, and were matched by "
             "number: are they the same in all reports, in the same order?"
         )
-    for name, differing in _other_judgments(tables).items():
+    for name, table in others:
+        differs = np.zeros(len(table), bool)
+        for column in ("judged", "relevant"):
+            if column in table.column_names and column in table_of_first.column_names:
+                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+        differing = int(np.count_nonzero(differs))
         if differing == 1:
             yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
             yield f"{name}: {differing:,} queries have other judgments than in {first}."
-
-
-def _notes_of_independent(tables: Tables) -> Iterator[str]:
-    """Yield notes on what is not compared if queries are independent samples."""
-    try:
-        may_be_same = not any(_other_judgments(same_queries(tables)).values())
-    except OtherQueriesError:
-        may_be_same = False
-    if may_be_same:
-        with_pairs = mark("paired", True, said="with paired=True")
-        yield Message(
-            "The queries of all reports have the same ids or positions and as many relevant "
-            f"documents: if they are the same, {with_pairs} smaller differences can be found."
-        )
-    if _slice_columns(tables):
-        yield "Slices are not compared, since the queries are not paired."
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
