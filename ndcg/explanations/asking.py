@@ -17,9 +17,11 @@ from ..measure.interrupts import interruptible
 from ..measure.messages import in_short, shown
 from ..measure.ties import Floats
 from ..scores.progress import tracked
+from ..show.tables import number_text
 from .definitions import VISIBLE, Answers, compared, expected_values, usual_definitions
 from .forms import FORMS, Call, NDCGFunction, argument_text, arguments_text
 from .random_rankings import (
+    is_at_other_cutoff,
     is_plain,
     kind_of_ranking,
     plain_rankings,
@@ -137,6 +139,33 @@ class Asker:
         with_empty = self.together([relevant, empty])
         if abs(with_empty - with_itself) <= FLOAT32:
             self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
+
+    def contradiction_of_mean(self, tolerance: float, *, is_sum: bool) -> str:
+        """Return in words how the score of different rankings is not the mean of their scores.
+
+        These are the answers for two copies of each. Empty if it is their mean, or if the function
+        returns the value of each ranking.
+        """
+        k = self.call.k
+        if k is not None and self.call.cutoff is not None:
+            k = min(k, 2)  # so that the rankings are short
+        # The relevant document is the first, the second, or below the cutoff; or there is none.
+        ranks = [1, 2, (k or 2) + 1]
+        if self.form.shows.several and not self.leaves_out_empty:
+            ranks.append(0)
+        queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
+        values = [self.once(query).value for query in queries]
+        counted = [value for value in values if not math.isnan(value)]
+        expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
+        answer = self.together(queries)
+        # Each of the answers may be rounded.
+        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+            return ""
+        return (
+            "The function does not return the mean of several rankings: for two copies of each of "
+            f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+            f"{answer:.4f}: {arguments_text(self.call.form, *queries)}."
+        )
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""
@@ -310,7 +339,10 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
         numbered = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(numbered, "Asking", " rankings"):
+        for number, ranking in tracked(numbered, "Asking", " rankings"):
+            query = ranking
+            if call.k is not None and call.cutoff is not None and is_at_other_cutoff(number):
+                query = ranking._replace(k=call.k // 2 or 2)
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.

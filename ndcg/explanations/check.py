@@ -22,7 +22,6 @@ from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
 from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
-from .contradictions import Contradiction, at_another_cutoff, of_different_rankings
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -36,6 +35,7 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
+OF_COPIES = "for two copies of a ranking"
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -84,8 +84,8 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        contradiction: what shows that it does not compute the matches: its score of different
-            rankings, or at another cutoff.
+        contradiction: what shows that a function of several rankings does not compute the matches,
+            in words: its score of different rankings.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -102,7 +102,7 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    contradiction: Contradiction | None = None
+    contradiction: str = ""
     called: tuple[str, ...] = ()
 
     @property
@@ -112,7 +112,7 @@ class Check(Readable):
         Empty if other scores contradict them, and if it refused most rankings: a few scores that
         agree do not show what it computes.
         """
-        if self.refused or self.contradiction is not None:
+        if self.refused or self.contradiction:
             return ()
         return self._agreed
 
@@ -199,11 +199,10 @@ class Check(Readable):
         if not self.matches:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
-        if self.contradiction is not None:
-            yield self.contradiction.differing
-            yield self.contradiction.arguments
+        if self.contradiction:
+            yield self.contradiction
             if agreed:
-                yield f"It computes the nDCG of {agreed} {self.contradiction.agreeing}: {agree}."
+                yield f"It computes the nDCG of {agreed} {OF_COPIES}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -231,8 +230,8 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
-            if self.contradiction is not None:
-                definition += f" {self.contradiction.agreeing}"
+            if self.contradiction:
+                definition += f" {OF_COPIES}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
@@ -243,7 +242,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if _is_sum(factor) and FORMS[self.form].is_batch and self.contradiction is None:
+            if _is_sum(factor) and FORMS[self.form].is_batch and not self.contradiction:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -299,9 +298,10 @@ def check(
 ) -> Check:
     """Find out which library's nDCG a function computes, or how it goes wrong.
 
-    The function is asked for the nDCG of small random rankings, one query at a time: with ties,
-    unjudged and unretrieved documents, graded relevance, no relevant documents, more and fewer
-    documents than the cutoff. It is not asked about rankings that its form cannot express.
+    The function is asked for the nDCG of small random rankings, one query at a time, at the cutoff
+    and at half of it: with ties, unjudged and unretrieved documents, graded relevance, no relevant
+    documents, more and fewer documents than the cutoff. It is not asked about rankings that its
+    form cannot express.
 
     Args:
         function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it
@@ -398,12 +398,10 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers, matches, unordered = _explained(asked, asked.answers, first)
     queries = answers.queries
-    contradiction = None
+    contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
-        contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
-    if matches and contradiction is None:
-        contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
+        contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
     agreeing = {}
     for name in CONVENTIONS:
         agreeing[name] = int(answers.agree(queries.scores(_options(name))).sum())

@@ -81,6 +81,11 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
+def is_at_other_cutoff(number: int) -> bool:
+    """Return whether a function is asked about the ranking of a number at another cutoff."""
+    return number // len(ASKED_KINDS) % 3 == 1
+
+
 @lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
     """Return random rankings, which keep their scores by every definition for the next function."""

@@ -77,12 +77,12 @@ def _functions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "right_metrics.py:of_full_lists",
             3,
-            ["It raises ValueError: 247 of 386 rankings, such as too few documents for run"],
+            ["It raises ValueError: 188 of 326 rankings, such as too few documents for run"],
         ),
         (
             "right_metrics.py:of_full_lists --convention ranx",
             3,
-            ["Only 139 of 386 rankings can be compared: "],
+            ["Only 138 of 326 rankings can be compared: "],
         ),
         ("right_metrics.py:hits", 2, ["The function returned no score for any of 200 rankings."]),
         (
