@@ -13,7 +13,7 @@ from ..measure.options import Options
 from ..measure.ties import Mask
 from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
-from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
+from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice, range_text
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences, effective_queries
 
@@ -121,7 +121,9 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
             excluded = np.isnan(columns[name]) & applies
             measures.setdefault(excluded.tobytes(), []).append(name)
         for mask, names in measures.items():
-            measure = _some_names(names, options.names)
+            measure = ""
+            if len(names) < len(options.names):
+                measure = f" of {', '.join(names)}"
             yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
         yield from _left_out_notes("weight 0", columns["weight"] == 0)
@@ -211,30 +213,16 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
             "their queries have a value."
         )
     named = [part for value, part in slices.items() if value is not None]
-    measures_by_count: dict[int, list[str]] = {}
-    without_interval = []
-    for name, score in means.items():
-        counted = sum(part.scores[name].queries > 0 for part in named)
-        if counted < len(named):
-            measures_by_count.setdefault(counted, []).append(name)
-        if score.queries and math.isnan(score.low):
-            without_interval.append(name)
-    for counted, names in measures_by_count.items():
+    counted = []
+    for name in means:
+        counted.append(sum(part.scores[name].queries > 0 for part in named))
+    if min(counted, default=0) < len(named):
         yield (
-            f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
-            f"{len(named):,} slices; the others have no value."
+            f"The mean of slices is over {range_text(counted)} of {len(named):,} slices; "
+            "the others have no value."
         )
-    if without_interval:
-        yield (
-            f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
-            "of the slices has none."
-        )
-
-
-def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
-    if len(names) == len(all_names):
-        return ""
-    return f" of {', '.join(names)}"
+    if any(score.queries and math.isnan(score.low) for score in means.values()):
+        yield "The mean of slices has no interval, since one of the slices has none."
 
 
 def small_slices(sizes: Sequence[int]) -> Iterator[str]:

@@ -249,7 +249,7 @@ def test_a_slice_without_a_value_is_not_in_the_mean_of_slices(ndcg: Metric) -> N
     assert report.mean_of_slices["nDCG"].low < report.mean_of_slices["nDCG"].high
     assert (
         report.notes[-1]
-        == "The mean of slices of nDCG is over 3 of 4 slices; the others have no value."
+        == "The mean of slices is over 3 to 4 of 4 slices; the others have no value."
     )
 
 
