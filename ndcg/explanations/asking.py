@@ -375,7 +375,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
 def decimals_of(values: Floats) -> int | None:
     """Return the number of decimals to which values are rounded; None if they are not.
 
-    Also None if all values are the same.
+    Also None if all values are the same, or 0 and 1, which some definitions give.
 
     >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
     (2, 1)
@@ -383,7 +383,7 @@ def decimals_of(values: Floats) -> int | None:
     True
     """
     numbers = np.unique(values[np.isfinite(values)])
-    if len(numbers) < 2:
+    if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
         return None
     for decimals in range(MOST_DECIMALS + 1):
         if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
@@ -530,8 +530,6 @@ def _explained(first: Answers) -> Explained:
         _, known, agree = compared(usual_definitions, answers, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
-        if only_0_and_1 and tolerance > FLOAT32:
-            agreeing[:] = 0
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)

@@ -21,7 +21,7 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
-from .asking import FLOAT32, NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
+from .asking import NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -396,8 +396,9 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
-    answers, matches, unordered = _explained(asked, asked.answers, first)
+    answers = asked.answers
     queries = answers.queries
+    matches, unordered = _explained(asked, answers, first)
     contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
@@ -447,21 +448,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     return replace(result, notes=tuple(notes), signature=signature)
 
 
-def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return answers with their tolerance, what explains them, and the rankings without order."""
+def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return what explains answers, and the number of rankings without order."""
     if asked.refused and len(np.unique(answers.values)) == 1:
         # So few answers show nothing.
-        return answers, [], 0
-    tolerances = [answers.tolerance]
-    if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
-        # Values of 0 and 1 may be rounded, but some definitions give only these.
-        tolerances.insert(0, FLOAT32)
-    for tolerance in tolerances:
-        answers = answers._replace(tolerance=tolerance)
-        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
-        if matches:
-            break
-    return answers, matches, unordered
+        return [], 0
+    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
 
 
 def _notes(asked: Asked) -> Iterator[str]:

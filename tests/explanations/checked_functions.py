@@ -355,7 +355,6 @@ KINDS: dict[str, tuple[Function, str]] = {
         ),
         "1 mappings: ignite, ideal from the top k retrieved, gain r^2",
     ),
-    "no decimals": (lambda run, qrels, k: round(usual(run, qrels, k)), "0 mappings: ranx"),
     "not cut, one decimal": (
         lambda run, qrels, k: round(ratio(CUT(run, qrels, k), best(qrels.values())), 1),
         "1 mappings: ranx, ideal not cut at k",
