@@ -156,10 +156,11 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
+    unknown = values.keys() - set(names)
+    if unknown:
+        name = shown(min(unknown, key=str))
+        raise InputError(f"{name} is neither an nDCG nor a query of the references", "got")
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    if values and values.keys().isdisjoint(names):
-        first = next(iter(values))
-        raise InputError(f"{shown(first)} is neither an nDCG nor a query of the references", "got")
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
         none = mark("None", before=", ", after=" for a query without one")
@@ -168,9 +169,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
             f"give the value of each query{none}",
             "got",
         )
-    unknown = values.keys() - set(names)
-    if unknown:
-        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return list(map(values.get, names))
 
 
