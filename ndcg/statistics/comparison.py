@@ -205,16 +205,12 @@ class Comparison(Evaluation):
         return table
 
     def _exactness(self, pairs: Sequence[Pair]) -> str:
-        """Return the number of pairs with an exact p, and the precision of p for the others."""
+        """Return whether p is exact for all pairs, else its precision."""
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
         error = max(pair.p_error for pair in sampled)
-        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-        exact = len(pairs) - len(sampled)
-        if exact == 0:
-            return text
-        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}"
+        return f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
 
     def _remarks(self) -> list[str]:
         testing = self.testing
