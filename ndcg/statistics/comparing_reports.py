@@ -155,19 +155,13 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     first, *others = reports
     signature = reports[first].signature
     one = choices_in(signature)
-    option_names = dict(SAID_AS)
-    defaults = {}  # of options that a signature omits
-    for name, option in OPTIONS.items():
-        option_names[option.said_as] = name
-        if option.unsaid:
-            defaults[option.said_as] = str(option.unsaid[0])
+    option_names = {**SAID_AS, **{option.said_as: name for name, option in OPTIONS.items()}}
     for system in others:
         other = choices_in(reports[system].signature)
         differing = []
         for key in {**one, **other}:
-            default = defaults.get(key, "not given")
             if one.get(key) != other.get(key):
-                values = f"{one.get(key, default)} and {other.get(key, default)}"
+                values = f"{one.get(key, 'not given')} and {other.get(key, 'not given')}"
                 differing.append(f"{option_names.get(key, key)} ({values})")
         if differing:
             raise InputError(
