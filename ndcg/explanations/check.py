@@ -21,7 +21,7 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, number_text
-from .asking import NO_VALUE, OF_A_SET, Asked, Asker, ask, decimals_of, likely_calls
+from .asking import NO_VALUE, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .properties import in_common, properties_of
@@ -438,12 +438,6 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
-    if call.form == "ids" and OF_A_SET not in asker.habits:
-        as_sets = Asker(asker.function, call._replace(form="sets"))
-        if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append(
-                "If the relevant ids are a set, its answers depend on the order of that set."
-            )
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
