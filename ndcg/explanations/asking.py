@@ -4,7 +4,7 @@ import io
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
 from itertools import filterfalse, islice, product
@@ -444,8 +444,8 @@ class Candidate(NamedTuple):
         )
 
 
-def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which a definition explains all answers, then the best explained ones."""
+def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
+    """Return the calls of which a definition explains all answers, then the likeliest other one."""
     candidates = []
     for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED, seed)
@@ -459,17 +459,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
     complete = _complete(candidates, most)
-    for candidate in complete[:MOST_CALLS]:
-        if candidate.explained[:2] == complete[0].explained[:2]:
-            yield candidate
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
-    # the first two with answers in the form of the first one, or the first
-    likely = []
-    for candidate in others:
-        if candidate.answered and candidate.call.form == others[0].call.form:
-            likely.append(candidate)
-    yield from likely[:2] or others[:1]
+    return [*complete[:MOST_CALLS], *others[:1]]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
