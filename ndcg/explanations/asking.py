@@ -196,11 +196,11 @@ class Asker:
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before = list(map(argument_text, arguments))
-        printed = _Printed()
+        printed = io.StringIO()
         with (
             interruptible(),
-            redirect_stdout(_text_stream(printed)),
-            redirect_stderr(_text_stream(printed)),
+            redirect_stdout(printed),
+            redirect_stderr(printed),
             warnings.catch_warnings(record=True) as warned,
         ):
             warnings.simplefilter("always")
@@ -211,7 +211,8 @@ class Asker:
             # An error is also an answer, and SystemExit too.
             except BaseException as error:  # noqa: BLE001
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
-        if printed.getvalue():
+        # A function may close its output.
+        if printed.closed or printed.getvalue():
             habits["prints"] = ""
         for warning in warned:
             message = " ".join(str(warning.message).split())[:80]
@@ -219,18 +220,6 @@ class Asker:
         if list(map(argument_text, arguments)) != before:
             habits["changes its arguments"] = ""
         return answer
-
-
-class _Printed(io.BytesIO):
-    """Keeps what a function prints, even if the function closes its output."""
-
-    def close(self) -> None:
-        """Keep what was printed."""
-
-
-def _text_stream(printed: _Printed) -> io.TextIOWrapper:
-    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
-    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
 
 
 def _same(one: Answer, other: Answer) -> bool:
