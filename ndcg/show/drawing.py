@@ -102,15 +102,13 @@ def draw_rows(
     name_rows(axes, [name for name, _ in rows])
 
 
-def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+def name_rows(axes: Any, names: Sequence[str]) -> None:
     """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
-    if heights is None:
-        heights = range(len(names))
-    axes.set_yticks(heights, names)
+    axes.set_yticks(range(len(names)), names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
     axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
-    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
+    axes.set_ylim(len(names) - 0.4, -0.6)
 
 
 def legend_above(axes: Any) -> None:

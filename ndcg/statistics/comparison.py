@@ -328,7 +328,7 @@ class Comparison(Evaluation):
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
                 ``"nDCG@10"``; by default the first measure.
-            queries: instead, show how much every system differs on every query, in a panel per
+            queries: instead, show the queries on which every system differs most, in a panel per
                 system, at the first cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
                 new figure has all panels.

@@ -13,7 +13,7 @@ from .contest import ComparedSlice
 from .measured import SHOWN, Scores
 from .pairs import SIGNIFICANT, Pair, Testing
 
-# So many queries with the greatest gains, and with the greatest losses, have a labeled row.
+# So many queries with the greatest gains, and with the greatest losses, have a row.
 EXTREMES = 5
 
 
@@ -135,36 +135,21 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of every query, the greatest on top; the extreme ones have labels."""
+    """Draw the greatest differences of queries, gains on top; a row counts those in between."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
-    difference = difference[order]
+    values = difference[order].tolist()
     names = [str(ids[index]) for index in order.tolist()]
-    height = np.arange(len(names), dtype=float)
-    middle = slice(0, 0)
-    between = 0
-    if len(names) > 3 * EXTREMES:
-        # Those in between share as many rows as the queries at one end.
-        middle = slice(EXTREMES, -EXTREMES)
-        between = len(names) - 2 * EXTREMES
-        height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
-        height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
-    named = np.delete(np.arange(len(names)), middle)
-    colors = np.where(difference[named] > 0, "C0", "C1")
-    axes.barh(height[named], difference[named], color=colors, height=0.7)
-    rows = {height[index]: names[index] for index in named.tolist()}
-    if between:
-        gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)
-        area = {"step": "mid", "linewidth": 0}
-        axes.fill_betweenx(height[middle], 0, gains, color="C0", **area)
-        axes.fill_betweenx(height[middle], 0, losses, color="C1", **area)
-        rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
-    name_rows(axes, list(rows.values()), list(rows))
+    higher = sum(value > 0 for value in values)
+    lower = sum(value < 0 for value in values)
+    equal = len(values) - higher - lower
+    between = len(values) - 2 * EXTREMES
+    if between > EXTREMES:
+        names[EXTREMES:-EXTREMES] = [f"{between:,} more"]
+        values[EXTREMES:-EXTREMES] = [0.0]
+    colors = ["C0" if value > 0 else "C1" for value in values]
+    axes.barh(range(len(values)), values, color=colors, height=0.7)
+    name_rows(axes, names)
     axes.axvline(0, color="gray", linewidth=1)
-    higher = np.count_nonzero(difference > 0)
-    lower = np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
-    axes.set_title(
-        f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
-        size="medium",
-    )
+    axes.set_title(f"higher on {higher:,}, equal on {equal:,}, lower on {lower:,}", size="medium")

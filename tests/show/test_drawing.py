@@ -246,7 +246,7 @@ def test_twelve_systems_have_symbols_of_their_own_in_slices(ndcg: evaluate.Metri
 @pytest.mark.parametrize(
     ("queries", "shown"), [(7, [*range(7)]), (60, [0, 1, 2, 3, 4, -5, -4, -3, -2, -1])]
 )
-def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(
+def test_the_queries_that_differ_most_are_drawn(
     ndcg: evaluate.Metric, queries: int, shown: list[int]
 ) -> None:
     qrels = {
@@ -265,7 +265,7 @@ def test_the_difference_of_each_query_is_drawn_and_the_extremes_have_names(
         table = found.differences(name, "bm25", n=None)
         ordered = sorted(table.to_pylist(), key=lambda row: -row["difference"])
         assert f"nDCG@10 of {name}\nminus that of bm25" == axes.get_xlabel()
-        assert [bar.get_width() for bar in axes.patches] == [
+        assert [bar.get_width() for bar in axes.patches if bar.get_width()] == [
             ordered[at]["difference"] for at in shown
         ]
         named = [each for each in labels(axes) if each != "50 more"]
