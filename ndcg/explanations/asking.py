@@ -56,9 +56,6 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
-NOT_COUNTED = Answer(math.nan, NO_VALUE[0])
-
-
 class Habit(NamedTuple):
     """A side effect of a function."""
 
@@ -73,8 +70,6 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
-        leaves_out_empty: whether rankings without relevant documents count in no mean of a batch;
-            if so, they have no score here.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -82,12 +77,9 @@ class Asker:
         self.call = call
         self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
-        self.leaves_out_empty = False
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        if self.leaves_out_empty and not query.relevant:
-            return NOT_COUNTED
         text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
@@ -118,27 +110,11 @@ class Asker:
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
-        if self.leaves_out_empty and not query.relevant:
-            return NOT_COUNTED
         return self._ask(self.form.of(query), query.k, {})
 
     def together(self, queries: Sequence[Query]) -> float:
         """Return the score for different rankings at once; nan if it is not a single one."""
         return self._ask(self.form.of(*queries), queries[0].k, {}).value
-
-    def find_left_out(self) -> None:
-        """Find out whether rankings without relevant documents count in the mean of a batch.
-
-        Two copies of such a ranking may have a score all the same.
-        """
-        if not self.form.is_batch or not self.form.shows.several:
-            return
-        relevant = with_relevant_rank(1, 2, self.call.k)
-        empty = with_relevant_rank(0, 2, self.call.k)
-        with_itself = self.together([relevant, relevant])
-        with_empty = self.together([relevant, empty])
-        if abs(with_empty - with_itself) <= FLOAT32:
-            self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
 
     def contradiction_of_mean(self, tolerance: float, *, is_sum: bool) -> str:
         """Return in words how the score of different rankings is not the mean of their scores.
@@ -151,7 +127,7 @@ class Asker:
             k = min(k, 2)  # so that the rankings are short
         # The relevant document is the first, the second, or below the cutoff; or there is none.
         ranks = [1, 2, (k or 2) + 1]
-        if self.form.shows.several and not self.leaves_out_empty:
+        if self.form.shows.several:
             ranks.append(0)
         queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
         values = [self.once(query).value for query in queries]
@@ -318,7 +294,6 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    asker.find_left_out()
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others

@@ -470,8 +470,6 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.is_contradicted:
         names = ", ".join(call.names)
         yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
-    if asked.asker.leaves_out_empty:
-        yield "It leaves rankings without relevant documents out of the mean."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:
