@@ -285,22 +285,13 @@ def _first_names(names: Sequence[str]) -> str:
 
 
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
+    """Yield notes on pairs that cannot be significant, and on their power."""
     yield from _beyond_notes(pairs, testing)
-    too_few = near = 0
-    for pair in pairs:
-        too_few += pair.has_too_few_queries
-        # The error of p, times p_holm / p, is that of p_holm.
-        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
+    too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
-        )
-    if near:
-        yield (
-            f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
-            f"{SIGNIFICANT}: all permutations might put them on the other side."
         )
 
 

@@ -9,9 +9,6 @@ import pytest
 from evaluate import Metric
 from systems import RELEVANCE, SYSTEMS
 
-from ndcg.statistics import pairs as room
-from ndcg.statistics.notes import notes_on_tests
-
 
 @pytest.mark.parametrize(
     ("queries", "options", "number"),
@@ -142,22 +139,6 @@ def test_a_correction_that_cannot_reach_the_level_is_noted(
         each for each in comparison.notes if "in every query" not in each
     ]  # that all three are equal
     assert of_tests == ([] if figures is None else [note.format(*figures)])
-
-
-@pytest.mark.parametrize(
-    ("standard_errors", "noted"), [(-1.9, True), (1.9, True), (-2.1, False), (5, False)]
-)
-def test_p_values_too_near_to_the_level_are_noted(
-    ndcg: Metric, standard_errors: float, noted: bool
-) -> None:
-    (pair,) = ndcg.compare(**differing(40, systems=2, all_queries=40)).pairs
-    p = 0.05 + standard_errors * math.sqrt(0.05 * 0.95 / 2**20)
-    note = (
-        "1 of 1 corrected p-values lie within two standard errors of 0.05: all permutations "
-        "might put them on the "
-    )
-    found = list(notes_on_tests([pair._replace(p=p, p_holm=p)], room.Testing()))
-    assert found == [f"{note}other side."] * noted
 
 
 RUN = {"q1": {"a": 3, "b": 2, "c": 1}, "q2": {"a": 1, "b": 2}}
