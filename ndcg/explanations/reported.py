@@ -23,9 +23,8 @@ from ..measure.options import is_real, result_name
 from .evidence import Evidence
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# How far off a score may be, however many digits it has
-LOSS_OF_32_BITS = 1e-6  # a 32-bit number, since some libraries compute with 32 bits
-LOSS_OF_MEAN = 2e-7  # any other number, which may be the mean of 32-bit values
+# How far off a score may be, however many digits it has: some libraries compute with 32 bits
+LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
@@ -43,7 +42,6 @@ class _Number(NamedTuple):
 
     value: float
     half_unit: float  # of its last digit
-    loss: float  # what it may be off, however many digits it has
     # whether a score was given in percent, or the digits of a value show that it was rounded
     is_percent: bool = False
     is_rounded: bool = False
@@ -135,16 +133,15 @@ class Reported(NamedTuple):
                 )
             numbers = list(map(_value_of_query, values))
         # In this order, every column is contiguous.
-        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
+        scores, half_unit, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
-            loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
             half_unit = half_unit.min(keepdims=True)
             if not is_rounded.any():
                 half_unit = np.zeros(1)
         return Evidence(
             scores=scores,
-            tolerance=half_unit + loss,
+            tolerance=half_unit + LOSS_OF_32_BITS,
             cutoffs=list(chain.from_iterable(self.given)),
             by_query=by_query,
         )
@@ -241,7 +238,7 @@ def _value_of_query(value: Any) -> _Number:
     """
     if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
-        return _Number(math.nan, math.inf, LOSS_OF_32_BITS)
+        return _Number(math.nan, math.inf)
     decimal = _decimal(value)
     number = float(decimal)
     if not math.isfinite(number):
@@ -249,19 +246,7 @@ def _value_of_query(value: Any) -> _Number:
     exponent = _exponent(decimal)
     may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
     half_unit = HALF_UNIT * 10.0**exponent
-    return _Number(number, half_unit, _loss(number), is_rounded=not may_be_exact)
-
-
-def _loss(number: float) -> float:
-    """Return how much a score may differ from the same in 64 bits, however many digits it has.
-
-    >>> [_loss(number) for number in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
-    [2e-07, 1e-06, 1e-06]
-    """
-    single = _in_32_bits(number)
-    if number in (float(single), float(str(single))):
-        return LOSS_OF_32_BITS
-    return LOSS_OF_MEAN
+    return _Number(number, half_unit, is_rounded=not may_be_exact)
 
 
 def _in_32_bits(number: Any) -> np.float32:
@@ -322,9 +307,7 @@ def _score(got: Any, highest: float) -> _Number:
         )
     scale = 100 if percent else 1
     value = float(number / scale)
-    # The original may have been computed in percent, or not.
-    loss = max(_loss(float(number)), _loss(value))
-    return _Number(value, HALF_UNIT * 10.0**exponent / scale, loss, is_percent=percent)
+    return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
 
 
 # The results of programs

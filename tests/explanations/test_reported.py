@@ -63,20 +63,21 @@ EXACT = 0.5920910237072634  # scikit-learn's nDCG of these rankings
     ("got", "matches"),
     [
         (EXACT, True),
-        (EXACT + 5e-7, False),  # nothing rounds so many digits so far
-        (f"{100 * EXACT + 5e-5}%", False),
-        ({"nDCG": EXACT + 5e-7}, False),
+        (EXACT + 5e-7, True),
+        (EXACT + 2e-6, False),
+        (f"{100 * EXACT + 5e-5}%", True),
+        (f"{100 * EXACT + 2e-4}%", False),
+        ({"nDCG": EXACT + 2e-6}, False),
         (np.float32(EXACT) + np.float32(5e-7), True),  # computed in 32 bits
         (float(np.float32(EXACT) + np.float32(5e-7)), True),
         (str(np.float32(EXACT) + np.float32(5e-7)), True),
         (100 * float(np.float32(EXACT) + np.float32(5e-7)), True),
-        (EXACT + 1e-7, True),  # a mean of such values
-        (f"{EXACT + 5e-7:.7f}", True),  # 32 bits hold so many digits
-        (f"{EXACT + 5e-7:.10f}", False),
+        (f"{EXACT + 5e-7:.7f}", True),
+        (f"{EXACT + 2e-6:.10f}", False),
     ],
     ids=str,
 )
-def test_a_score_of_many_digits_may_differ_from_one_in_64_bits_if_32_bits_hold_it(
+def test_a_score_of_many_digits_may_differ_by_what_32_bits_lose(
     ndcg: evaluate.Metric, got: Any, matches: bool
 ) -> None:
     assert ("sklearn" in ndcg.explain(**CARD, got=got).matches) == matches
@@ -99,13 +100,11 @@ def test_rounded_values_match_in_any_number_of_bits(ndcg: evaluate.Metric, decim
         assert "sklearn" in ndcg.explain(**CARD, got=got).matches
 
 
-@pytest.mark.parametrize(("off", "of"), [(1e-7, float), (5e-7, np.float32)])
-def test_so_may_the_values_of_queries(
-    ndcg: evaluate.Metric, off: float, of: Callable[[float], Any]
-) -> None:
+@pytest.mark.parametrize("of", [float, np.float32])
+def test_so_may_the_values_of_queries(ndcg: evaluate.Metric, of: Callable[[float], Any]) -> None:
     values = ndcg.compute(**CARD, use_aggregator=False)["nDCG"]
     for scale, matches in ((1, True), (5, False)):
-        got = [of(value + scale * off * (value > 0)) for value in values]
+        got = [of(value + scale * 5e-7 * (value > 0)) for value in values]
         assert ("sklearn" in ndcg.explain(**CARD, got=got).matches) == matches
 
 
@@ -118,29 +117,29 @@ def test_a_score_read_as_a_percentage_says_so(ndcg: evaluate.Metric) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*queries have one document each:UserWarning")
 @pytest.mark.parametrize(
-    ("values", "half_unit", "loss"),
+    ("values", "half_unit"),
     [
-        ([0.1234, 0.5, 1.0], 0.5e-4, 1e-6),  # 0.5 stands for 0.5000
-        ([0.63, 0.5], 0.5e-2, 1e-6),
-        ([1.0, 0.25, None], 0, 1e-6),  # these have as few digits if all are kept
-        (["1.0000", "0.5000"], 0.5e-4, 1e-6),  # text says how many were kept
-        (["1.0", "0.0"], 0, 1e-6),
-        ([2 / 3, 0.5], 0.5e-16, 2e-7),  # two thirds has more digits than 32 bits hold
-        ([Decimal("0.630"), 1.0], 0.5e-3, 1e-6),
-        ([0.4375, 0.4], 0.5e-4, 1e-6),  # although 0.4375 may be exact
-        ([None, math.nan], 0, 1e-6),
-        (np.float32([0.592, 0.5]), 0.5e-3, 1e-6),
-        (np.float32([0.592, 0.5]).tolist(), 0.5e-3, 1e-6),
-        (np.float16([0.592, 0.5]), 0.5e-3, 1e-6),
+        ([0.1234, 0.5, 1.0], 0.5e-4),  # 0.5 stands for 0.5000
+        ([0.63, 0.5], 0.5e-2),
+        ([1.0, 0.25, None], 0),  # these have as few digits if all are kept
+        (["1.0000", "0.5000"], 0.5e-4),  # text says how many were kept
+        (["1.0", "0.0"], 0),
+        ([2 / 3, 0.5], 0.5e-16),
+        ([Decimal("0.630"), 1.0], 0.5e-3),
+        ([0.4375, 0.4], 0.5e-4),  # although 0.4375 may be exact
+        ([None, math.nan], 0),
+        (np.float32([0.592, 0.5]), 0.5e-3),
+        (np.float32([0.592, 0.5]).tolist(), 0.5e-3),
+        (np.float16([0.592, 0.5]), 0.5e-3),
     ],
     ids=str,
 )
 def test_values_of_queries_match_to_half_a_unit_of_the_last_digit_and_what_32_bits_lose(
-    values: Any, half_unit: float, loss: float
+    values: Any, half_unit: float
 ) -> None:
     rankings = read([[1.0]] * len(values), [[1]] * len(values))
     evidence = Reported.read(values, None).evidence(rankings)
-    assert evidence.tolerance == pytest.approx([half_unit + loss], rel=1e-5)
+    assert evidence.tolerance == pytest.approx([half_unit + 1e-6], rel=1e-5)
 
 
 # Files
