@@ -179,28 +179,27 @@ def pytest_sessionfinish() -> None:
 class Processes:
     """Scripts in processes of their own, which find `cache` defined: a folder for them all."""
 
-    def __init__(self, cache: Path, preamble: str = "") -> None:
-        self.cache, self.preamble = cache, preamble
+    def __init__(self, cache: Path, server: Any = forks.SERVER) -> None:
+        self.cache, self.server, self.preamble = cache, server, ""
         self.running: list[forks.Fork] = []
 
     def start(self, script: str, **names: Any) -> forks.Fork:
         """Run the preamble and a script."""
         code = self.preamble + textwrap.dedent(script)
-        self.running.append(
-            forks.Fork(code, {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names})
-        )
+        names = {"path": str(ROOT / "ndcg.py"), "cache": str(self.cache), **names}
+        self.running.append(forks.Fork(code, names, self.server))
         return self.running[-1]
 
     def run(self, script: str, **names: Any) -> str:
         """Run a script to its end and return what it prints."""
         return self.start(script, **names).output()
 
-    def start_example(self, name: str, folder: Path) -> forks.Fork:
+    def start_example(self, name: str, folder: Path, **environment: str) -> forks.Fork:
         """Run an example as a script on a wide terminal without colors; any warning is an error."""
         return self.start(
             """
             import os, runpy, tempfile, warnings
-            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1"}
+            os.environ |= {"COLUMNS": "120", "NO_COLOR": "1", **environment}
             os.environ |= {"OMP_NUM_THREADS": "1", "TMPDIR": folder}
             os.chdir(folder)
             tempfile.tempdir = None
@@ -209,18 +208,33 @@ class Processes:
             """,
             example=str(ROOT / "examples" / f"{name}.py"),
             folder=str(folder),
+            environment=environment,
         )
 
 
 @pytest.fixture(scope="session")
 def _fork_server() -> None:
-    forks.start_server([WITHOUT_TRANSFORMERS])
+    forks.start_server(forks.SERVER, [WITHOUT_TRANSFORMERS])
 
 
 @pytest.fixture
 def processes(tmp_path: Path, _fork_server: None) -> Iterator[Processes]:
     """Start processes that share a cache, and end them with the test."""
     started = Processes(tmp_path / "cache")
+    yield started
+    for fork in started.running:
+        fork.kill()
+
+
+@pytest.fixture(scope="session")
+def _training_server() -> None:
+    forks.start_server(forks.TRAINING_SERVER, [], forks.TRAINING)
+
+
+@pytest.fixture
+def training_processes(tmp_path: Path, _training_server: None) -> Iterator[Processes]:
+    """Start processes that have PyTorch, for tests of the group "torch": one server imports it."""
+    started = Processes(tmp_path / "cache", forks.TRAINING_SERVER)
     yield started
     for fork in started.running:
         fork.kill()

@@ -1,17 +1,18 @@
 """Processes for tests: scripts that run in forks of a server that has already imported evaluate.
 
-A new interpreter needs seconds to import evaluate, a fork next to none. The server starts once,
-before any thread does. Tests meet these processes at points that the scripts name instead of
-waiting for a time.
+A new interpreter needs seconds to import evaluate, a fork next to none. For trainings, a second
+server has imported PyTorch and transformers too. A server starts once, before any thread does.
+Tests meet these processes at points that the scripts name instead of waiting for a time.
 """
 
 import io
 import json
 import os
 import resource
+import socket
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
@@ -26,6 +27,8 @@ import evaluate  # noqa: E402
 del sys.modules["transformers"]
 
 CONTEXT = get_context("forkserver")
+SERVER, TRAINING_SERVER = forkserver.ForkServer(), forkserver.ForkServer()
+TRAINING = ["transformers.trainer", "torchmetrics"]  # modules that take seconds to import
 FOREVER = 600  # seconds after which a process hangs, however busy the machine
 
 
@@ -35,12 +38,17 @@ class Fork:
     Args:
         script: what it runs; what it prints is its output.
         names: what the script finds defined.
+        server: the server that it is forked from.
     """
 
-    def __init__(self, script: str, names: dict[str, Any]) -> None:
+    def __init__(
+        self, script: str, names: dict[str, Any], server: forkserver.ForkServer = SERVER
+    ) -> None:
         self._connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=_run, args=(script, names, theirs))
-        self.process.start()
+        # a context knows one server only
+        with patch.object(forkserver, "connect_to_new_process", server.connect_to_new_process):
+            self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
 
     def await_meeting(self) -> None:
@@ -94,12 +102,14 @@ def in_a_fork(act: Callable[[], Any]) -> Any:
     return json.loads(answer)
 
 
-def start_server(path: list[Path]) -> None:
-    """Start the server that the processes are forked from, with folders to import from first."""
+def start_server(
+    server: forkserver.ForkServer, path: list[Path], modules: Sequence[str] = ()
+) -> None:
+    """Start a server, with folders to import from first, and more modules that it imports."""
     found = os.pathsep.join(map(str, [*path, Path(__file__).parent]))
     with patch.dict(os.environ, PYTHONPATH=found):
-        CONTEXT.set_forkserver_preload([__name__])
-        forkserver.ensure_running()
+        server.set_forkserver_preload([__name__, *modules])
+        server.ensure_running()
 
 
 def _run(script: str, names: dict[str, Any], connection: Connection) -> None:
@@ -115,6 +125,14 @@ def _run(script: str, names: dict[str, Any], connection: Connection) -> None:
         connection.send(("raised", traceback.format_exc()))
         raise
     connection.send(("printed", printed.getvalue()))
+
+
+def free_port() -> int:
+    """Return a port of this machine at which processes may meet."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 @contextmanager

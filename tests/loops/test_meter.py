@@ -395,16 +395,18 @@ ndcg = evaluate.load(path, cache_dir=f"{cache}-{rank}")
 
 
 def in_two_processes(
-    processes: Processes, script: str, seconds: float = 60, **names: Any
+    training_processes: Processes, script: str, seconds: float = 60, **names: Any
 ) -> list[forks.Fork]:
     """Start a script in two processes of a group, which knows its `rank`."""
-    processes.preamble = TWO_PROCESSES
-    return [processes.start(script, rank=rank, seconds=seconds, **names) for rank in range(2)]
+    training_processes.preamble = TWO_PROCESSES
+    ranks = range(2)
+    return [training_processes.start(script, rank=rank, seconds=seconds, **names) for rank in ranks]
 
 
 @pytest.mark.training
+@pytest.mark.xdist_group("torch")
 def test_two_processes_have_the_number_of_one_whatever_the_split(
-    ndcg: Metric, processes: Processes
+    ndcg: Metric, training_processes: Processes
 ) -> None:
     pytest.importorskip("torch")
     queries = make_queries(41)
@@ -442,7 +444,8 @@ for options in ({"k": 1 + rank}, {"ties": "first"}, {}):
 print(json.dumps([found, errors]))
 dist.destroy_process_group()
 """
-    started = in_two_processes(processes, script, queries=queries, splits=splits, rows=shuffled)
+    sides = {"queries": queries, "splits": splits, "rows": shuffled}
+    started = in_two_processes(training_processes, script, **sides)
     found = [process.output() for process in started]
     assert found[0] == found[1]
     (*numbers, of_rows), errors = json.loads(found[0])
@@ -459,9 +462,10 @@ dist.destroy_process_group()
 
 
 @pytest.mark.training
+@pytest.mark.xdist_group("torch")
 @pytest.mark.parametrize(("fate", "seconds"), [("dies", 60), ("does not call compute", 3)])
 def test_without_a_process_there_is_an_error_and_no_number(
-    processes: Processes, fate: str, seconds: float
+    training_processes: Processes, fate: str, seconds: float
 ) -> None:
     pytest.importorskip("torch")
     script = """
@@ -477,7 +481,7 @@ try:
 except RuntimeError as error:
     print(error)
 """
-    first, second = in_two_processes(processes, script, seconds=seconds, fate=fate)
+    first, second = in_two_processes(training_processes, script, seconds=seconds, fate=fate)
     message = (
         "the meters of 2 processes could not combine their states; each must call compute, and "
         "one may have died"

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_meter import in_two_processes
 
+pytestmark = pytest.mark.xdist_group("torch")  # which takes seconds to import
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip("torchmetrics")
 
@@ -236,7 +237,7 @@ def test_without_torchmetrics_the_error_says_what_to_install(
 
 @pytest.mark.training
 def test_two_processes_have_the_mean_of_one_even_if_one_has_no_rows(
-    ndcg: Metric, processes: Processes
+    ndcg: Metric, training_processes: Processes
 ) -> None:
     scores, labels = queries()
     script = """
@@ -260,7 +261,8 @@ found.append(one.compute())
 print(json.dumps([{name: value.item() for name, value in each.items()} for each in found]))
 dist.destroy_process_group()
 """
-    started = in_two_processes(processes, script, scores=scores.tolist(), labels=labels.tolist())
+    sides = {"scores": scores.tolist(), "labels": labels.tolist()}
+    started = in_two_processes(training_processes, script, **sides)
     found = [json.loads(process.output()) for process in started]
     assert found[0] == found[1]
     expected = expected_of(ndcg, scores, labels, k=[1, 5])

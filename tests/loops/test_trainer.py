@@ -1,9 +1,7 @@
 """`trainer_metrics` gives a Trainer the score of `compute`, whole or by batches, or an error."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, MetricFactory
+from conftest import MetricFactory, Processes
 from evaluate import Metric
+from forks import free_port
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refusal
@@ -244,47 +243,48 @@ def test_the_error_for_two_logits_says_how_to_make_one_score(
         ndcg.compute(predictions=np.zeros((len(PAIRS), 2)), **columns(PAIRS))
 
 
-@pytest.mark.training
-def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(
-    ndcg: Metric, tmp_path: Path
-) -> None:
-    """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
-    script = tmp_path / "script.py"
-    script.write_text(f"""
-import json, sys, tempfile
-sys.path[:0] = {[str(ROOT / each) for each in (".", "tests", "tests/loops")]}
+TRAINER = """
+import json, os, sys
 import evaluate, torch
-from test_trainer import EVALUATIONS, PAIRS, columns, results_of
+sys.path.insert(0, folder)
+os.environ |= {"RANK": f"{rank}", "LOCAL_RANK": f"{rank}", "WORLD_SIZE": "2"}
+os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{port}", "OMP_NUM_THREADS": "1"}
 from trainer_model import Scorer, ScorerConfig, pad_pairs
 from transformers import Trainer, TrainingArguments
 
-ndcg, rows, results = evaluate.load({str(ROOT / "ndcg.py")!r}), PAIRS[:21], []
-for name in ("whole", "batches"):
-    quiet = {{"report_to": "none", "disable_tqdm": True, "use_cpu": True}}
-    options = quiet | EVALUATIONS[name] | {{"per_device_eval_batch_size": 4}}
-    arguments = TrainingArguments(tempfile.gettempdir(), **options)
-    metrics = ndcg.trainer_metrics(k=10, **columns(rows))
-    inputs = {{"eval_dataset": rows, "data_collator": pad_pairs, "compute_metrics": metrics}}
-    trainer = Trainer(Scorer(ScorerConfig()), arguments, **inputs)
-    results.append(results_of(trainer.evaluate()))
-with open({str(tmp_path)!r} + f"/{{arguments.process_index}}.json", "w") as file:
-    json.dump([arguments.world_size, *results], file)
+ndcg, logged = evaluate.load(path, cache_dir=cache), []
+for evaluation in evaluations:
+    quiet = {"report_to": "none", "disable_tqdm": True, "use_cpu": True}
+    arguments = TrainingArguments(cache, per_device_eval_batch_size=4, **quiet, **evaluation)
+    metrics = ndcg.trainer_metrics(k=10, **columns)
+    inputs = {"eval_dataset": rows, "data_collator": pad_pairs, "compute_metrics": metrics}
+    logged.append(Trainer(Scorer(ScorerConfig()), arguments, **inputs).evaluate())
+print(json.dumps([arguments.world_size, *logged]))
 # threads that still run when Python ends may abort the process
 torch.distributed.destroy_process_group()
-""")
-    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, *launcher, script],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    expected = by_hand(ndcg, PAIRS[:21], k=10)
-    for rank in range(2):
-        assert json.loads((tmp_path / f"{rank}.json").read_text()) == [2, expected, expected]
+"""
+
+
+@pytest.mark.training
+def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(
+    ndcg: Metric, training_processes: Processes
+) -> None:
+    """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
+    rows = PAIRS[:21]
+    names = {
+        "folder": str(Path(__file__).parent),
+        "port": free_port(),
+        "rows": rows,
+        "columns": columns(rows),
+        "evaluations": [EVALUATIONS["whole"], EVALUATIONS["batches"]],
+    }
+    started = [training_processes.start(TRAINER, rank=rank, **names) for rank in range(2)]
+    expected = by_hand(ndcg, rows, k=10)
+    for process in started:
+        # the Trainer prints its evaluations before
+        size, *logged = json.loads(process.output().splitlines()[-1])
+        assert size == 2
+        assert [results_of(each) for each in logged] == [expected, expected]
 
 
 OTHER_LENGTHS = "query_ids and the evaluation differ in length"

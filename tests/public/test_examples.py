@@ -4,21 +4,18 @@ import csv
 import importlib.util
 import json
 import math
-import os
 import re
-import signal
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, Processes, lean_environment
+from conftest import ROOT, Processes
+from forks import free_port
 from sklearn.datasets import load_digits
 from sklearn.metrics import ndcg_score
 
@@ -160,38 +157,6 @@ def test_mteb_tasks_compares_models_task_by_task(processes: Processes, tmp_path:
 
 # --- Examples whose data a test makes again -------------------------------------------------------
 
-LAUNCHERS = {
-    "distributed": ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-}
-
-
-def run(name: str, folder: Path) -> str:
-    """Run an example that needs PyTorch in a new interpreter, and return what it prints."""
-    environment = os.environ if name in ("trainer_loop", "pair_trainer") else lean_environment()
-    process = subprocess.Popen(
-        [sys.executable, *LAUNCHERS.get(name, []), ROOT / "examples" / f"{name}.py"],
-        cwd=folder,
-        env={
-            **environment,
-            "COLUMNS": "120",
-            "NO_COLOR": "1",
-            "OMP_NUM_THREADS": "1",
-            "TMPDIR": str(folder),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # so that processes of processes end too
-    )
-    try:
-        output, errors = process.communicate()
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)  # by which torchrun ends its own
-    assert process.returncode == 0, errors
-    assert "Warning" not in errors
-    return output
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
@@ -226,10 +191,13 @@ def mean_ndcg(queries: list[tuple[list[float], list[int]]], k: int) -> float:
 
 
 @pytest.mark.training
-def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder: Path) -> None:
+@pytest.mark.xdist_group("torch")
+def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(
+    training_processes: Processes, folder: Path
+) -> None:
     import torch
 
-    header, *rows = table(run("trainer_loop", folder))
+    header, *rows = table(training_processes.start_example("trainer_loop", folder).output())
     assert header == ["step", "eval_nDCG@10"]
     assert [int(step) for step, _ in rows] == [0, 20, 40, 60, 80, 100]
     values = [float(value) for _, value in rows]
@@ -250,11 +218,15 @@ def test_the_trainer_logs_a_rising_ndcg_from_that_of_the_untrained_model(folder:
 
 
 @pytest.mark.training
-def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(folder: Path) -> None:
+@pytest.mark.xdist_group("torch")
+def test_the_trainer_of_pairs_logs_the_ndcg_of_its_predictions(
+    training_processes: Processes, folder: Path
+) -> None:
     import torch
     from transformers import PreTrainedConfig
 
-    _, (_, before), (_, after), (_, computed) = table(run("pair_trainer", folder))
+    output = training_processes.start_example("pair_trainer", folder).output()
+    _, (_, before), (_, after), (_, computed) = table(output)
     assert after == computed
     assert float(after) > float(before) + 0.1
 
@@ -370,10 +342,22 @@ def test_the_recommenders_score_as_each_users_list_does(processes: Processes, fo
 
 
 @pytest.mark.training
-def test_two_processes_score_each_held_out_query_once(folder: Path) -> None:
+@pytest.mark.xdist_group("torch")
+def test_two_processes_score_each_held_out_query_once(
+    training_processes: Processes, folder: Path
+) -> None:
+    """They get the variables that torchrun sets."""
     import torch
 
-    header, *rows = table(run("distributed", folder))
+    meeting = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{free_port()}"}
+    first, second = (
+        training_processes.start_example(
+            "distributed", folder, RANK=rank, LOCAL_RANK=rank, **meeting
+        )
+        for rank in "01"
+    )
+    header, *rows = table(first.output())
+    assert second.output() == ""
     assert header == ["epoch", "nDCG@10", "queries of process 0"]
     assert [(epoch, share) for epoch, _, share in rows] == [
         (str(epoch), "101") for epoch in range(4)
