@@ -149,8 +149,8 @@ def test_every_option_has_the_number_of_arrays(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.slow
-def test_five_thousand_random_cases_have_the_numbers_of_arrays() -> None:
-    assert largest_difference(5000, seed=1) <= 1e-12
+def test_many_random_cases_have_the_numbers_of_arrays() -> None:
+    assert largest_difference(1000, seed=1) <= 1e-12
 
 
 def test_a_tie_across_the_cutoff_shares_the_gains_of_all_its_documents() -> None:
