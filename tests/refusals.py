@@ -178,10 +178,10 @@ def begins_with(said: Any, argument: str, places: tuple[str, ...]) -> bool:
 
 
 @contextlib.contextmanager
-def refusal(argument: str, *places: str) -> Iterator[None]:
+def refusal(argument: str, *places: str) -> Iterator[pytest.ExceptionInfo[Exception]]:
     """Expect an error that names an argument and the first places there, in whatever words."""
     with pytest.raises((ValueError, TypeError)) as caught:
-        yield
+        yield caught
     text = str(caught.value)
     assert begins_with(caught.value, argument, places), text
     assert len(text) < LONGEST

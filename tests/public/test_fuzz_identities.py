@@ -7,6 +7,7 @@ the long run.
 import math
 import os
 import random
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import MetricFactory
+
+from ndcg.measure.messages import shown
 
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "0"))
 EDGES = [0, *(sign * (1 << bits) for bits in (1, 31, 32, 53, 61, 62, 63, 64) for sign in (1, -1))]
@@ -112,16 +115,10 @@ def test_a_query_and_its_documents_are_known_by_their_ids_in_every_format_and_ba
             batch = batch_of(rng, ids)
             assert ndcg.compute(**batch) == {"nDCG": SECOND}, at
             if again := [each for each in ids if each in known]:
-                with pytest.raises(ValueError, match="was added before") as error:
+                queries = [f"^query {re.escape(shown(each))} was " for each in again]
+                with pytest.raises(ValueError, match="|".join(queries)):
                     metric.add_batch(**batch)
                 rejected += 1
-                shown = [
-                    f"query {each!r} was" for each in again if len(repr(each)) < 100
-                ]  # longer ones are shortened
-                assert len(shown) < len(again) or any(each in str(error.value) for each in shown), (
-                    at,
-                    again,
-                )
             else:
                 metric.add_batch(**batch)
                 known |= dict.fromkeys(ids)
