@@ -15,8 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from gradio.utils import get_upload_folder
-
 from .address import Address
 from .batch import is_batch, read_batch
 from .columns import VALUES, columns_of, fields_of
@@ -136,6 +134,8 @@ def keep(
 
 
 def _folder() -> Path:
+    from gradio.utils import get_upload_folder  # which takes seconds to import
+
     return Path(get_upload_folder()) / "sets"
 
 

@@ -23,6 +23,8 @@ from ndcg.explanations.check import check
 from ndcg.measure.conventions import CONVENTIONS
 
 pytestmark = pytest.mark.peers
+# libraries that import PyTorch, as other tests of one worker do
+OF_TORCH = ("ignite", "sentence_transformers", "torchmetrics")
 
 
 @pytest.fixture(autouse=True)
@@ -34,11 +36,11 @@ def _warnings_of_libraries() -> Iterator[None]:
 
 def each(*names: str) -> list[Any]:
     """Libraries, each on one worker, as many take long to start."""
-    groups = {name: [pytest.mark.xdist_group(name.removesuffix("_burges"))] for name in names}
-    return [
-        pytest.param(name, marks=[*groups[name], *[pytest.mark.spark] * (name == "spark")])
-        for name in names
-    ]
+    groups = {"ranx_burges": "ranx", **dict.fromkeys(OF_TORCH, "torch")}
+    marks = {name: [pytest.mark.xdist_group(groups.get(name, name))] for name in names}
+    if "spark" in marks:
+        marks["spark"].append(pytest.mark.spark)
+    return [pytest.param(name, marks=marks[name]) for name in names]
 
 
 @pytest.mark.parametrize("library", each(*LIBRARIES))
@@ -288,7 +290,7 @@ def test_ties_of_long_lists_are_in_no_fixed_order(ndcg: Metric, library: str) ->
 
 
 @pytest.mark.parametrize(("action", "zero_division"), [("pos", 1.0), ("skip", math.nan)])
-@pytest.mark.xdist_group("torchmetrics")
+@pytest.mark.xdist_group("torch")
 def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
     ndcg: Metric, action: str, zero_division: float
 ) -> None:
@@ -297,7 +299,7 @@ def test_torchmetrics_has_a_policy_for_queries_with_nothing_relevant(
     assert by.torchmetrics(batch, action) == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.xdist_group("torchmetrics")
+@pytest.mark.xdist_group("torch")
 def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndcg: Metric) -> None:
     cancelling = only([2, 1, 0], [1, -1, 0])
     assert by.torchmetrics(cancelling) == 0.0
@@ -306,7 +308,7 @@ def test_torchmetrics_takes_relevances_that_add_up_to_0_for_nothing_relevant(ndc
     )
 
 
-@pytest.mark.xdist_group("ignite")
+@pytest.mark.xdist_group("torch")
 def test_ignite_counts_a_relevance_below_1_as_0(ndcg: Metric) -> None:
     half = Batch([np.array([2.0, 1.0])], [np.array([0.5, 1.0])], 2)
     assert by.ignite(half) == pytest.approx(1 / math.log2(3))

@@ -13,11 +13,12 @@ from conftest import Processes
 from evaluate import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sources import Late
 from test_meter import in_two_processes
 
 pytestmark = pytest.mark.xdist_group("torch")  # which takes seconds to import
 torch = pytest.importorskip("torch")
-torchmetrics = pytest.importorskip("torchmetrics")
+torchmetrics = Late("torchmetrics")
 
 QUERIES, DOCUMENTS = 23, 12
 

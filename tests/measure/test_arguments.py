@@ -196,8 +196,9 @@ def test_type_checkers_accept_existing_options_only(ndcg: evaluate.Metric) -> No
     }
 
 
+@pytest.mark.xdist_group("page")  # which takes seconds to import
 def test_the_page_offers_the_words_of_an_option() -> None:
-    from page import api, settings  # which imports Gradio
+    from page import api, settings
 
     for name in set(WORDED) & set(settings.CHOICES):
         lacks = {"missing": {"raise"}}.get(name, set())

@@ -12,6 +12,8 @@ from page.address import Address, read_address
 from page.guide import LESSONS
 from page.settings import CHOICES, CONVENTIONS, Settings
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 CELLS = st.text(st.characters(exclude_categories=["C"]), max_size=5).map(str.strip)
 ROWS = st.lists(
     st.tuples(

@@ -6,15 +6,15 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import gradio as gr
 import pytest
 from conftest import NOTHING_IN_COMMON
-from gradio.utils import get_function_description, get_function_params
+from sources import Late
 
-from page.api import FUNCTIONS, OPTIONS, name_runs, parameter_fields, read_sent
 from page.metric import ndcg, tables
 from page.settings import CHOICES, OTHERS
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+gradio, utils, api = map(Late, ("gradio", "gradio.utils", "page.api"))
 OF_THE_BAR = ("duplicates", "judged_only", "score_order")  # that no convention sets
 UPLOAD = {"path": "folder/bm25.run.gz", "meta": {"_type": "gradio.FileData"}}
 FILES = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 1\nq2 0 a 1"}
@@ -22,35 +22,37 @@ FILES = {"run": "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t", "qrels": "q1 0 b 
 
 def call(name: str, user: str = "api", **given: Any) -> Any:
     """The answer of a function, as Gradio calls it."""
-    defaults = {name: default for name, _, default, _ in get_function_params(FUNCTIONS[name])}
-    return FUNCTIONS[name](
+    defaults = {
+        name: default for name, _, default, _ in utils.get_function_params(api.FUNCTIONS[name])
+    }
+    return api.FUNCTIONS[name](
         *{**defaults, **given}.values(), SimpleNamespace(headers={"x-gradio-user": user})
     )
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_parameter_is_described_to_clients_and_to_agents(name: str) -> None:
-    summary, to_agents, _ = get_function_description(FUNCTIONS[name])
-    assert summary.startswith(("Score", "Compare", "Find"))
-    fields = parameter_fields(FUNCTIONS[name])
-    *names, request = inspect.signature(FUNCTIONS[name]).parameters
-    assert names == [each.label for each in fields]
-    assert names[-len(OPTIONS) :] == [*OPTIONS]
-    assert request == "request"  # which Gradio fills in
-    for each in fields:
-        assert to_agents[each.label] == each.api_info()["additional_description"] != ""
-        assert each.api_info().keys() & {"type", "anyOf", "enum"}
+def test_every_parameter_is_described_to_clients_and_to_agents() -> None:
+    for function in api.FUNCTIONS.values():
+        summary, to_agents, _ = utils.get_function_description(function)
+        assert summary.startswith(("Score", "Compare", "Find"))
+        fields = api.parameter_fields(function)
+        *names, request = inspect.signature(function).parameters
+        assert names == [each.label for each in fields]
+        assert names[-len(api.OPTIONS) :] == [*api.OPTIONS]
+        assert request == "request"  # which Gradio fills in
+        for each in fields:
+            assert to_agents[each.label] == each.api_info()["additional_description"] != ""
+            assert each.api_info().keys() & {"type", "anyOf", "enum"}
 
 
 def test_choices_are_enumerated_where_they_are_few() -> None:
-    schemas = {each.label: each.api_info() for each in parameter_fields(FUNCTIONS["score"])}
-    free = {name for name in OPTIONS if "enum" not in schemas[name]}
+    schemas = {each.label: each.api_info() for each in api.parameter_fields(api.FUNCTIONS["score"])}
+    free = {name for name in api.OPTIONS if "enum" not in schemas[name]}
     assert free == {"k", "gain", "zero_division", "judged_only", "log_base", "per_query"}
     assert schemas["gain"]["anyOf"][0]["enum"] == ["", "linear", "exponential", "binary"]
 
 
 def test_options_have_the_names_of_compute() -> None:
-    assert OPTIONS.keys() == {
+    assert api.OPTIONS.keys() == {
         "k",
         "convention",
         "log_base",
@@ -59,7 +61,7 @@ def test_options_have_the_names_of_compute() -> None:
         *OF_THE_BAR,
     }
     assert [*CHOICES] == [*tables.CHOICES, *OF_THE_BAR]
-    assert {*CHOICES, *OTHERS, "k", "convention"} == OPTIONS.keys() - {
+    assert {*CHOICES, *OTHERS, "k", "convention"} == api.OPTIONS.keys() - {
         "per_query"
     }  # of the address
 
@@ -140,8 +142,8 @@ def test_an_answer_is_in_the_words_of_the_function() -> None:
 
 
 def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
-    assert name_runs({"mine": "text", "yours": UPLOAD}) == {"mine": "text", "yours": UPLOAD}
-    assert name_runs([UPLOAD, "text", UPLOAD]) == {
+    assert api.name_runs({"mine": "text", "yours": UPLOAD}) == {"mine": "text", "yours": UPLOAD}
+    assert api.name_runs([UPLOAD, "text", UPLOAD]) == {
         "bm25": UPLOAD,
         "run 2": "text",
         "bm25 (2)": UPLOAD,
@@ -153,7 +155,7 @@ def test_runs_have_the_names_that_were_given_or_those_of_their_files() -> None:
     ["q1 Q0 a 1 2.5 t", "query,document,score\nq1,a,2.5", "data:;base64,cTEgUTAgYSAxIDIuNSB0"],
 )
 def test_a_file_is_read_from_its_text_or_its_bytes(text: str) -> None:
-    assert read_sent("run", text, "run", {}) == {"q1": {"a": 2.5}}
+    assert api.read_sent("run", text, "run", {}) == {"q1": {"a": 2.5}}
 
 
 USUAL: dict[str, dict[str, Any]] = {
@@ -253,6 +255,6 @@ NEGATIVE = (
 def test_an_error_is_a_sentence_in_the_words_of_the_function(
     name: str, given: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(gr.Error) as refused:
+    with pytest.raises(gradio.Error) as refused:
         call(name, **{**USUAL[name], **given})
     assert re.search(message, refused.value.message), refused.value.message

@@ -10,6 +10,8 @@ from visitor import send
 
 from page.batch import Batch, read_batch
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 ANYTHING = {"run": {"1": {"d1": 1, "d2": 2}}, "judgments": {"1": {"d1": 1, "d2": 0}}}
 
 

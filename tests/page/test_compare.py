@@ -16,6 +16,8 @@ from visitor import Page, look, send
 
 from page.html import signed
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 QRELS = "q1 0 a 1\nq1 0 b 2\nq2 0 a 2\nq3 0 a 1\n"
 JUDGED = {"q1": {"a": 1, "b": 2}, "q2": {"a": 2}, "q3": {"a": 1}}
 RUNS = {

@@ -6,7 +6,9 @@ from functools import cache
 
 import pytest
 from conftest import ROOT
-from visitor import SERVER, Page, look
+from visitor import Page, look, server
+
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
 
 PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))]
 
@@ -14,7 +16,7 @@ PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in ROOT.
 @cache
 def answer_at(path: str) -> tuple[int, str]:
     """The status and the text of a document, which many links lead to."""
-    answer = SERVER.get(f"/docs/{path}")
+    answer = server().get(f"/docs/{path}")
     return answer.status_code, answer.text
 
 
@@ -77,4 +79,4 @@ def test_formulas_and_tables_can_be_read() -> None:
     ],
 )
 def test_nothing_else_is_given_away(path: str) -> None:
-    assert SERVER.get(f"/docs/{path}").status_code == 404
+    assert server().get(f"/docs/{path}").status_code == 404

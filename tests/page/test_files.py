@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from visitor import Page, look, send
 
-from page import files, site
+from page import files
 from page.files import paths_of, run_names
+
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
 
 QRELS = "q1 0 a 1\nq1 0 b 2\nq2 0 a 2\nq3 0 a 1\n"
 X = "q1 Q0 a 1 2 t\nq1 Q0 b 2 1 t\nq2 Q0 a 1 1 t\n"
@@ -272,7 +274,7 @@ def test_files_are_limited_in_number_and_together(
         full = send(page.address, **{f"{name}.run": X for name in "abc"})
         assert "Nothing was added: 4 files; at most 3 are compared." in full.notes
     with monkeypatch.context() as patch:
-        patch.setattr(site, "TOGETHER", {"bytes": 100})
+        patch.setattr("page.site.TOGETHER", {"bytes": 100})
         full = send(page.address, **{"x.run": X * 10})
         assert full.notes == ["The files hold more than 100 bytes together; nothing was added."]
     assert chips(look(page.address)) == []

@@ -19,6 +19,8 @@ from page.guide import (
 from page.ranking import ranking_of
 from page.settings import CONVENTIONS, Settings
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 USUAL = Settings().drawn
 WORDS = 45  # of a step at most
 

@@ -13,6 +13,8 @@ from visitor import look
 from page import files, html, standings
 from page.html import STATIC, csv_address
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 EVIL = "<img src=x>"
 CSS = (STATIC / "page.css").read_text(encoding="utf-8")
 

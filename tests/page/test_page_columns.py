@@ -7,7 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from visitor import SERVER, Page, look, send
+from visitor import Page, look, send, server
+
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
 
 JUDGED = "Query;Doc;Relevance\nq1;a;3\nq1;b;0\nq2;c;1\nq2;d;2\n"
 RUN = "topic,url,points\nq1,b,3.5\nq1,a,2\nq2,c,7\nq2,d,1\n"
@@ -93,7 +95,7 @@ def test_a_file_that_is_no_text_shows_its_first_row(folder: Path) -> None:
     parquet.write_table(pa.table(columns), folder / "run.parquet")
     content = (folder / "run.parquet").read_bytes()
     files = [("files", ("run.parquet", content)), ("files", ("qrels.txt", b"q1 0 a 1\n"))]
-    page = Page(SERVER.post("/files?tab=compare", data={"text": ""}, files=files).text)
+    page = Page(server().post("/files?tab=compare", data={"text": ""}, files=files).text)
     chosen, names, rows = table(page, "run.parquet")
     assert (chosen, names, len(rows)) == (["query", "–", "–"], ["topic", "url", "points"], 1)
 

@@ -8,6 +8,8 @@ import evaluate
 import pytest
 from visitor import Page, look, send
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 RELEVANCE, SCORES = [3, 0, 2, None, 1, 2], [9, 8, 5, 5, 5, 1]
 GIVEN = {"predictions": [SCORES], "references": [RELEVANCE]}
 DATA = "?rel=3,0,2,,1,2&scores=9,8,5,5,5,1"

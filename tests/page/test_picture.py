@@ -12,6 +12,8 @@ from page.picture import Axis, lines_between, strip_of
 from page.ranking import Document, Ranking
 from page.settings import Settings
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 
 def drawn(*relevance: Any, scores: Any = None) -> tuple[list[Any], list[Any]]:
     """The documents of a ranking and of its ideal order."""

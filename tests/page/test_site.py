@@ -3,9 +3,11 @@
 import re
 
 import pytest
-from visitor import SERVER, look, send
+from visitor import look, send, server
 
 from page.html import STATIC
+
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
 
 
 @pytest.mark.parametrize(
@@ -18,18 +20,18 @@ def test_a_shared_link_previews_as_the_page(address: str, title: str) -> None:
     meta = dict(re.findall(r'<meta (?:name|property)="(.*?)" content="(.*?)">', page.source))
     assert meta["og:title"] == title
     assert meta["description"] == meta["og:description"] != ""
-    picture = SERVER.get(meta["og:image"])
+    picture = server().get(meta["og:image"])
     assert meta["og:image"].startswith("http://testserver/")
     assert picture.headers["content-type"] == "image/png"
 
 
 def test_the_question_whether_the_page_runs_is_answered_without_a_page() -> None:
-    answer = SERVER.head("/")
+    answer = server().head("/")
     assert (answer.status_code, answer.headers["content-length"]) == (200, "0")
 
 
 def test_behind_a_proxy_the_preview_has_its_scheme() -> None:
-    answer = SERVER.get("/", headers={"x-forwarded-proto": "https"})
+    answer = server().get("/", headers={"x-forwarded-proto": "https"})
     assert 'content="https://testserver/static/preview.png' in answer.text
 
 
@@ -55,7 +57,7 @@ def test_the_page_asks_no_other_host_and_keeps_its_files() -> None:
     assert sources
     for source in sources:
         assert source.startswith("static/")
-        assert SERVER.get(f"/{source}").status_code == 200
+        assert server().get(f"/{source}").status_code == 200
     assert {path.name for path in STATIC.iterdir()} - {"preview.png"} == {
         re.split(r"[/?]", source)[1] for source in sources
     }
@@ -63,7 +65,7 @@ def test_the_page_asks_no_other_host_and_keeps_its_files() -> None:
 
 def test_answers_are_compressed_and_small() -> None:
     for address in ("/", "/?tab=compare"):
-        with SERVER.stream("GET", address, headers={"accept-encoding": "gzip"}) as answer:
+        with server().stream("GET", address, headers={"accept-encoding": "gzip"}) as answer:
             assert answer.headers["content-encoding"] == "gzip"
             assert len(b"".join(answer.iter_raw())) < 20_000
 
@@ -75,7 +77,7 @@ def test_a_space_may_ask_for_light_or_dark(scheme: str) -> None:
 
 
 def test_a_form_without_a_length_or_with_too_much_is_not_read() -> None:
-    answer = SERVER.post("/files?tab=compare", content=iter([b"x"]))
+    answer = server().post("/files?tab=compare", content=iter([b"x"]))
     assert answer.status_code == 413
     assert "nothing was added" in answer.text
     assert "These are two sample runs." in answer.text

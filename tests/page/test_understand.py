@@ -12,6 +12,8 @@ from visitor import look
 
 from page.settings import CHOICES, CONVENTIONS, LABELS, said
 
+pytestmark = pytest.mark.xdist_group("page")  # which takes seconds to open
+
 SCORE = "<small>score</small> "
 FIRST = {"predictions": [[6, 5, 4, 3, 2, 1]], "references": [[0, 3, 3, 2, 2, 1]]}
 

@@ -4,17 +4,24 @@ import gc
 import html
 import re
 import warnings
-from functools import cached_property
+from functools import cache, cached_property
 
 from starlette.testclient import TestClient
 
-with warnings.catch_warnings():  # of the event loop that Gradio leaves open
-    warnings.simplefilter("ignore")
-    from page.site import open_site
-
-    SERVER = TestClient(open_site())
-    gc.collect()
 UNSEEN = re.compile(r"(?s)<(script|style|head|option)\b.*?</\1>|<[^>]+>")
+
+
+@cache
+def server() -> TestClient:
+    """Open the site, which imports Gradio for seconds: only tests of the group "page" do."""
+    with warnings.catch_warnings():  # of the event loop that Gradio leaves open
+        warnings.simplefilter("ignore")
+        from page.site import open_site
+
+        client = TestClient(open_site())
+        gc.collect()
+    gc.freeze()  # as after collecting the tests
+    return client
 
 
 class Page:
@@ -77,7 +84,7 @@ def text_of(source: str) -> str:
 
 def look(address: str = "") -> Page:
     """Return the page at an address, such as "?step=gain"."""
-    answer = SERVER.get(f"/{address}")
+    answer = server().get(f"/{address}")
     assert answer.status_code == 200
     return Page(answer.text)
 
@@ -86,5 +93,5 @@ def send(address: str = "?tab=compare", text: str = "", without: str = "", **fil
     """Return the page after files of these texts were sent to a page at an address."""
     sent = [("files", (name, content.encode())) for name, content in files.items()]
     fields = {"text": text, "without": without}
-    answer = SERVER.post(f"/files{address}", data=fields, files=sent or [("files", ("", b""))])
+    answer = server().post(f"/files{address}", data=fields, files=sent or [("files", ("", b""))])
     return Page(answer.text)

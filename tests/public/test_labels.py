@@ -289,6 +289,7 @@ def in_torchmetrics(gain: Any) -> None:
     updated(package.torchmetrics_metric(gain=gain))
 
 
+IN_TORCH = pytest.mark.xdist_group("torch")  # which takes seconds to import
 IN_MAPPING, IN_LIST = "query 'q1', document 'b'", "query 0, position 1"
 SYSTEMS = dict.fromkeys("xy", BY_ID["predictions"])
 # each entry point, and the place that its error names after the references
@@ -317,7 +318,13 @@ ENTRY_POINTS: dict[str, tuple[Callable[[Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ENTRY_POINTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[IN_TORCH] * (name in ("torchmetrics", "trainer", "evaluator")))
+        for name in ENTRY_POINTS
+    ],
+)
 def test_every_entry_point_names_the_place_of_an_unknown_label(name: str) -> None:
     call, place = ENTRY_POINTS[name]
     with refusal("relevant_docs" if name == "evaluator" else "references", place):
@@ -339,6 +346,7 @@ def test_every_command_names_an_unknown_label(
         assert capsys.readouterr().err.startswith(f"ndcg {command}: {qrels}: line {line}: ")
 
 
+@IN_TORCH
 def test_the_column_of_a_trainer_has_labels_as_the_model_receives_them() -> None:
     with refusal("references hold text"):
         with_columns()

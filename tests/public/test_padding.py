@@ -305,7 +305,14 @@ def advice(call: Callable[..., Any], *args: Any, **inputs: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("label", [-100, -1])
-@pytest.mark.parametrize("name", UNNAMED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # which takes seconds to import
+        pytest.param(name, marks=[pytest.mark.xdist_group("torch")] * (name == "by_torchmetrics"))
+        for name in UNNAMED
+    ],
+)
 def test_the_error_about_padding_says_first_how_to_remove_it(
     ndcg: evaluate.Metric, name: str, label: int
 ) -> None:

@@ -22,8 +22,10 @@ from ndcg.inputs.fields import (
 )
 
 MARKS = {
+    "pytorch": (pytest.mark.xdist_group("torch"),),  # which takes seconds to import
     "training": (
         pytest.mark.peers,
+        pytest.mark.xdist_group("torch"),
         pytest.mark.filterwarnings("ignore::FutureWarning"),
     ),  # of the oldest LightGBM
     "spark": (
