@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import lean_environment
 
 pytestmark = pytest.mark.slow
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -28,6 +29,8 @@ def _benchmarks_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("ignore")  # of other libraries
 def test_contenders_agree_and_missing_ones_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rax", None)  # importing it fails
+    # for a process of its own, which imports evaluate
+    monkeypatch.setenv("PYTHONPATH", lean_environment()["PYTHONPATH"])
     import measure
     import results as tables
     from contenders import contenders_of
