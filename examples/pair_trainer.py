@@ -70,7 +70,7 @@ def main() -> None:
             args=TrainingArguments(
                 output_dir=folder,
                 learning_rate=0.01,
-                max_steps=1000,
+                max_steps=500,
                 per_device_train_batch_size=64,
                 save_strategy="no",
                 report_to="none",
