@@ -267,7 +267,7 @@ torch.distributed.destroy_process_group()
 
 @pytest.mark.training
 def test_two_processes_fill_up_the_last_batch_and_score_each_row_once(
-    ndcg: Metric, training_processes: Processes
+    ndcg: Metric, training_processes: Processes, torch: ModuleType
 ) -> None:
     """21 rows in batches of 4 end in batches of 4 and 1, and the last one is filled up to 4."""
     rows = PAIRS[:21]
