@@ -3207,16 +3207,15 @@ def _is_plain(values: Any) -> bool:
 def _refuse_separate_queries(arguments: Mapping[str, Any]) -> None:
     """Raise an error for two database queries, whose rows have no common order."""
     queries = {id(values): name for name, values in arguments.items() if is_database_query(values)}
-    if len(queries) < 2:
-        return
-    first, second, *_ = queries.values()
-    kind = type(arguments[second]).__name__
-    raise InputError(
-        f"is a separate database query ({kind}), as {first} is, and the rows of two queries come "
-        "in no common order; give both as columns of one: data=relation, predictions='score', "
-        "references='relevance'",
-        second,
-    )
+    for name in list(queries.values())[1:]:
+        raise _separate_query(name, arguments[name])
+
+
+def _separate_query(argument: str, query: Any) -> InputError:
+    kind = type(query).__name__
+    problem = f"is a separate database query ({kind}), so its rows may come in another order"
+    hint = "run one query for all, and give the columns of its table"
+    return InputError(f"{problem} than others; {hint}", argument)
 
 
 def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
@@ -3443,10 +3442,7 @@ def plain_in_order(argument: str, values: Any) -> Any:
     A database query has no order, so it is refused.
     """
     if is_database_query(values):
-        kind = type(values).__name__
-        problem = "so its rows may come in another order than the queries"
-        hint = "give a column of the table with the rankings"
-        raise InputError(f"is a separate database query ({kind}), {problem}; {hint}", argument)
+        raise _separate_query(argument, values)
     return plain(argument, values)
 
 
@@ -3644,10 +3640,9 @@ def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
 # ndcg/inputs/ids.py: Ids: which values are ids, and the ids of rows as indices into the distinct ids.
 
 NO_ID = "is neither text nor an integer, as ids must be"
+INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
 EMPTY_ID = "the id of a document is empty text; leave it out"
-TO_INTEGERS = "convert ids that are whole numbers to integers, before they become text"
 SURROGATE = re.compile("[\ud800-\udfff]")  # the replacement of a byte that is not UTF-8
-MAY_BE_FLOAT = re.compile(r"'-?[0-9]+(\.0+)?'$")
 FEW_IDS = 1 << 9  # with fewer rows, numbering ids one by one is faster than Arrow
 PROBE = 1 << 10  # rows sampled to see whether equal ids are adjacent, or whether inputs share ids
 THREADED = 1 << 20  # with more rows, several threads share the work
@@ -3728,35 +3723,11 @@ def types_of_no_ids(values: Iterable[Any]) -> set[type]:
     return {kind for kind in set(map(type, values)) if not id_kind(kind)}
 
 
-def float_hint(one: str, other: str) -> str:
-    """Return the hint for two ids that are the same whole number, but one of them ends in .0.
-
-    >>> float_hint("document '101.0'", "document '7'").rpartition("to ")[2]
-    "integers, before they become text: '101.0' was a float"
-    >>> float_hint("document '101'", "document '7'")
-    ''
-    """
-    match, other_match = MAY_BE_FLOAT.search(one), MAY_BE_FLOAT.search(other)
-    if match is None or other_match is None:
-        return ""
-    if bool(match[1]) == bool(other_match[1]):
-        return ""
-    written_as_float = match[0] if match[1] else other_match[0]
-    return f"; {TO_INTEGERS}: {written_as_float} was a float"
-
-
-def _other_way(value: Any) -> str:
-    """Return advice on what to pass instead of a value that is not an id."""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return f"give {int(value)}"
-    return "give others as text"
-
-
 def check_query_ids(argument: str, queries: Iterable[Any]) -> None:
     """Raise an error for a query whose id is not one."""
     for query in queries:
         if not id_kind(type(query)):
-            raise InputError(f"query {shown(query)} {NO_ID}; {_other_way(query)}", argument)
+            raise InputError(f"query {shown(query)} {NO_ID}; {INTEGERS_OR_TEXT}", argument)
 
 
 def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
@@ -3773,7 +3744,7 @@ def check_ids(argument: str, side: Mapping[Any, Any]) -> None:
         wrong = types_of_no_ids(documents)
         if wrong:
             document = next(document for document in documents if type(document) in wrong)
-            problem = f"document {shown(document)} {NO_ID}; {_other_way(document)}"
+            problem = f"document {shown(document)} {NO_ID}; {INTEGERS_OR_TEXT}"
             raise InputError(problem, argument, f"query {shown(query)}")
 
 
@@ -3891,20 +3862,11 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
         raise InputError(f"row {row} is None; give each row an id", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
-        hint = TO_INTEGERS if _are_whole(ids) else "give others as text"
         problem = f"{mark(argument)} must be integers or strings, one per row"
-        raise InputError(f"{problem}; got {given}; {hint}")
+        raise InputError(f"{problem}; got {given}; {INTEGERS_OR_TEXT}")
     if kind in ("dates", "times"):
         _refuse_hidden(argument, ids)
     return ids
-
-
-def _are_whole(values: "pa.Array | pa.ChunkedArray") -> bool:
-    """Return whether values are floats without a fraction."""
-    if not pa.types.is_floating(values.type):
-        return False
-    numbers = values.cast(pa.float64())
-    return bool(pc.all(pc.equal(numbers, pc.trunc(numbers))).as_py())
 
 
 def _few(values: Sequence[Any]) -> Ids | None:
@@ -4202,11 +4164,13 @@ def place_among(offsets: NDArray[np.int64], row: int) -> tuple[int, int]:
     return query, int(row - offsets[query])
 
 
-def check_queries_equal(predicted: int, referred: int) -> None:
-    """Raise an error if predictions and references have different numbers of queries."""
-    if predicted != referred:
-        problem = f"{mark('predictions')} and references differ in the number of queries"
-        raise InputError(f"{problem}, {predicted} and {referred}; give both for every query")
+def check_queries_equal(
+    queries: int, others: int, argument: str = "predictions", other: str = "references"
+) -> None:
+    """Raise an error if two arguments have different numbers of queries."""
+    if queries != others:
+        problem = f"{mark(argument)} and {other} differ in the number of queries"
+        raise InputError(f"{problem}, {queries} and {others}; give both for every query")
 
 
 # Formats
@@ -4318,15 +4282,7 @@ TEXTS_AND_OBJECTS = "OUT"  # kinds of types of arrays that are read as lists
 
 def _one_query(argument: str, values: Any) -> Any:
     """Return one query of a list, an array of another library as a NumPy array."""
-    if is_database_query(values):
-        kind = type(values).__name__
-        raise InputError(
-            f"is a query to a database ({kind}), so its rows come in no fixed order; run it first "
-            "and give the columns of its table: table = relation.to_arrow_table(); "
-            "predictions=[table['score']], references=[table['relevance']]",
-            argument,
-        )
-    values = plain(argument, values)
+    values = plain_in_order(argument, values)
     if not isinstance(values, ARROW):
         return values
     if not values.null_count:
@@ -4524,13 +4480,7 @@ def _from_lists(
     if not set(map(type, rows)) <= {list, tuple}:
         lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
     offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
-    column = read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
-    if column.padding is not None:
-        for query, row in enumerate(rows):
-            if isinstance(row, np.ndarray) and row.dtype != object:
-                # Padding is compared in the type of the array.
-                column.padding[offsets[query] : offsets[query + 1]] = is_padding(row, ignore_index)
-    return column
+    return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
@@ -4593,10 +4543,7 @@ def read_numbers(
     present = None
     if not _holds_all(array):
         array, present = _inputs_columns_one_by_one(argument, values, offsets, place, labels, in_column)
-    padding = None
-    if ignore_index is not None:
-        padding = _padding_in_list(values, array, ignore_index)
-    return Column(array, offsets, present, padding)
+    return Column(array, offsets, present, is_padding(array, ignore_index))
 
 
 def _plain_numbers(
@@ -4850,7 +4797,7 @@ def numeric_array(argument: str, values: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(values, values.dtype.newbyteorder("="))
 
 
-# Padding, compared in the original type of a value
+# Padding, compared in the original type of an array
 
 
 def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
@@ -4872,23 +4819,6 @@ def is_padding(values: NDArray[Any], ignore_index: float | None) -> Mask | None:
         elif values.dtype == bool:  # NumPy compares bools with 64-bit integers only
             values = np.asarray(values).view(np.uint8)
         return np.asarray(np.asarray(values) == ignore_index)
-
-
-def _padding_in_list(values: list[Any], array: NDArray[Any], ignore_index: float) -> Mask | None:
-    """Return the mask of ``is_padding`` for a list, comparing every number in its type."""
-    if set(map(type, values)) <= {bool, int, float, NoneType}:
-        return is_padding(array, ignore_index)
-
-    def is_equal(value: Any, number: Any) -> bool:
-        if isinstance(value, str):  # a label, or text of a number
-            return bool(number == ignore_index)
-        if value is None:
-            return False
-        if _inputs_columns_is_number(type(value)) and not isinstance(value, np.generic):
-            return bool(value == ignore_index)
-        return bool(is_padding(np.asanyarray(converted(value)), ignore_index))
-
-    return np.array(list(map(is_equal, values, array.tolist())), bool)
 
 
 def _is_narrow(dtype: np.dtype[Any]) -> bool:
@@ -5119,9 +5049,8 @@ class Rankings(NamedTuple):
         first_judged = self._place_of(int(judged.argmax()))
         problem = "no document was both retrieved and judged"
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
-        hint = float_hint(first_retrieved, first_judged)
-        hint = hint or "; check that both sides have the same ids"
-        return self._replace(unmatched=f"{problem}; {both}{hint}")
+        hint = "check that both sides have the same ids"
+        return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
     def _are_empty_lists(self) -> bool:
         """Return whether all of several queries have a ranking without documents."""
@@ -5453,11 +5382,8 @@ def check_fields(fields: Any) -> dict[str, tuple[str | None, str | None]]:
     pairs: dict[str, tuple[str | None, str | None]] = {}
     for role, name in fields.items():
         if role not in ROLES:
-            hint = f"the fields are {', '.join(ROLES)}"
-            near = nearest(str(role), ROLES)
-            if near:
-                hint = f"did you mean {near!r}?"
-            raise ValueError(f"fields: {shown(role)} is not a field; {hint}")
+            known = ", ".join(ROLES)
+            raise ValueError(f"fields: {shown(role)} is not a field; the fields are {known}")
         pairs[role] = _pair(role, name)
     return pairs
 
@@ -5761,7 +5687,7 @@ def chosen_fields(
             ways.append(f"with {mark('fields', {'score': None})} the order counts")
         if names.kind == "exclude":
             roles.clear()  # since `fields` names those of the sides
-            ways.append("rename its columns to user_id and item_id, or give {query: ids}")
+            ways = ["rename its columns to user_id and item_id, or give {query: ids}"]
         raise UnknownFieldError(problems, roles, chosen, there, fields, ways)
     # A score that is the relevance too would make every ranking ideal.
     twice = [role for role, field in chosen.items() if list(chosen.values()).count(field) > 1]
@@ -5814,12 +5740,8 @@ def _problems(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fields
             problems.append(f"several fields could be the {role}: {several}")
         elif name is None:
             lacking.append(role)
-        elif name in fields:
-            problems.append(f"{shown(name)} is {_inputs_fields_example(fields[name].example)}, and no {role}")
         else:
-            near = _nearest_path(name, fields)
-            hint = f" (did you mean {near!r}?)" if near else ""
-            problems.append(f"no field is called {shown(name)}{hint}")
+            problems.append(f"no field called {shown(name)} could be the {role}")
     if lacking:
         *first, last = lacking
         listed = " or ".join([", ".join(first), last]) if first else last
@@ -5831,6 +5753,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
     """Return what else to do than to name the fields of roles, in sentences."""
     ways = []
     lacking = [role for role, possible in unclear.items() if not possible]
+    for role in lacking:
+        if names.name(role) is not None and names.given[role].is_shared:
+            pair = mark("fields", {role: ("...", "...")})
+            ways.append(f"if the other side has {shown(names.name(role))}, give {pair}")
     if "document" in lacking:
         positions = fields_called(["index"], fields)
         if positions:
@@ -5866,13 +5792,6 @@ def _decimal_commas(fields: Fields) -> list[str]:
             call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
             return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
     return []
-
-
-def _nearest_path(name: str, fields: Fields) -> str:
-    """Return the field that is called nearly like a name, at the end of its path; empty if none."""
-    paths = {path: path for path in fields if isinstance(path, str)}
-    by_end = {path.rpartition(".")[2]: path for path in paths}
-    return {**by_end, **paths}.get(nearest(name, [*paths, *by_end]), "")
 
 
 def without_model_scores(values: list[Any], others: int, fields: Fields, names: Names) -> list[Any]:
@@ -5963,10 +5882,8 @@ def one_error(
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
     """Return one error for the fields that are not clear on several sides, or on one log."""
-    first = next(iter(errors))
-    have_same_fields = len({error.fields for error in errors.values()}) == 1
     roles: dict[str, Any] = {}
-    words = []
+    words: list[str] = []
     ways: dict[str, None] = {}
     roles_of_qrels: Sequence[str] = ()
     if "references" in errors and not are_one:
@@ -5979,11 +5896,9 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             roles.setdefault(role, "...")
         places = [mark(argument), *(place for place in error.places if place != argument)]
         words.append(": ".join([*places, error.unclear]))
-        if not have_same_fields:
+        if error.fields not in words:
             words.append(error.fields)
-    if have_same_fields:
-        words.append(errors[first].fields)
-    document = str(errors[first].chosen.get("document", ""))
+    document = str(next(iter(errors.values())).chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
         # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
@@ -6012,8 +5927,7 @@ def refuse_unused_fields(
                 continue
             argument = next((key for key, value in ids.items() if value == name), "")
             call = mark(argument, name) if argument else mark("fields", {role: name})
-            problem = f"{call} names a field, but {_lacking(having, runs, qrels)}"
-            raise InputError(f"{problem}; {_instead_of(name, having)}")
+            raise InputError(f"{call} names no field that is read; {_what_is_read(having)}")
 
 
 def _has_field(side: Any, role: str, name: str) -> bool:
@@ -6025,26 +5939,14 @@ def _has_field(side: Any, role: str, name: str) -> bool:
     return len(_called(name, Fields({path: field}))) > 0
 
 
-def _instead_of(name: str, having: Sequence[Any]) -> str:
+def _what_is_read(sides: Sequence[Any]) -> str:
     """Return what sides that lack a field were read from, as an error says it."""
     read: dict[Any, None] = {}
-    for side in having:
+    for side in sides:
         read.update(dict.fromkeys(getattr(side, "fields", {}).values()))
-    near = nearest(name, [path for path in read if isinstance(path, str)])
-    if near:
-        return f"did you mean {near!r}?"
     if read:
         return f"what is read are {brief(map(shown, read), ', ')}"
     return "files of TREC, mappings and lists tell queries and documents by their places"
-
-
-def _lacking(having: Sequence[Any], runs: Sequence[Any], qrels: Any) -> str:
-    """Return who lacks a field, as an error says it."""
-    if not any(side is qrels for side in having):
-        return "the run has none"
-    if having[0] is qrels:
-        return "the references have none"
-    return "neither side has such a field"
 
 
 # ndcg/inputs/hashes.py: Rows with ids, as in a file or a table.
@@ -6818,8 +6720,6 @@ def _instead(value: Any, names: Names) -> str:
     """Return what an error says to do about a value in a list that is no id."""
     if is_missing_id(value):
         return "leave it out"
-    if _is_pair_with_id_last(value):
-        return f"give the id first, (id, {names.value or 'value'})"
     if isinstance(value, Real) and not isinstance(value, bool):
         return NUMBERS_IN_LISTS
     if isinstance(value, (list, tuple)):
@@ -6832,13 +6732,6 @@ def is_missing_id(value: Any) -> bool:
     if type(value).__name__ in NO_VALUES:
         return True
     return bool(isinstance(value, Real) and value != value)
-
-
-def _is_pair_with_id_last(value: Any) -> bool:
-    """Return whether a value is a pair of a number and an id."""
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        return False
-    return isinstance(value[0], Real) and bool(id_kind(type(value[1])))
 
 
 def _best(ids: Sequence[Any], numbers: Sequence[Any], names: Names) -> dict[Any, Any]:
@@ -7145,16 +7038,14 @@ def _are_among(side: Columns, excluded: Columns) -> Mask:
 
 
 def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
-    """Return the documents to exclude as columns, without ids that rankings cannot hold."""
+    """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _inputs_exclusion_rows(exclude)
     _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
     kind = rankings.document.type
     if isinstance(documents, list):
         _check_documents(documents, rankings.first_id, {id_kind(kind)})
-        are_held = _are_held_by(kind, documents)
-        query = query[are_held]
-        documents = id_column("exclude", list(compress(documents, are_held)))
+        documents = id_column("exclude", documents)
     elif family(documents.type) != family(kind):
         _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
@@ -7175,12 +7066,13 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
-    check_query_ids("exclude", exclude)
+    by_query = {query: _ids(query, row) for query, row in exclude.items()}
+    check_ids("exclude", by_query)
     queries = []
     lengths = []
     documents: list[Any] = []
-    for query, row in exclude.items():
-        ids = _ids(query, row)
+    for query, row in by_query.items():
+        ids = frozenset(row)
         if ids:
             queries.append(query)
             lengths.append(len(ids))
@@ -7203,24 +7095,6 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     return queries.codes, queries.distinct, documents
 
 
-def _are_held_by(kind: pa.DataType, ids: list[Any]) -> Mask:
-    """Return which ids a column of this type can hold.
-
-    They are ids of its kind, integers in its range, and Unicode text.
-    """
-    name = id_kind(kind)
-    limits = np.iinfo(kind.to_pandas_dtype()) if name == "integers" else None
-
-    def is_held(document: Any) -> bool:
-        if limits is not None and isinstance(document, Integral):
-            return bool(limits.min <= int(document) <= limits.max)
-        if id_kind(type(document)) != name:
-            return False
-        return name != "text" or SURROGATE.search(document) is None
-
-    return np.array(list(map(is_held, ids)), bool)
-
-
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
     rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
@@ -7229,26 +7103,18 @@ def by_position(exclude: Any, queries: int) -> dict[int, Any]:
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"
         raise InputError(f"{problem}; {hint}", "exclude")
-    if len(rows) != queries:
-        problem = "exclude and predictions differ in the number of queries"
-        counts = f"{len(rows)} and {queries}"
-        raise ValueError(f"{problem}, {counts}; give a list of ids for every query")
+    check_queries_equal(len(rows), queries, "exclude", "predictions")
     return dict(enumerate(rows))
 
 
-def _ids(query: Any, documents: Any) -> Set[Any]:
+def _ids(query: Any, documents: Any) -> Iterable[Any]:
     ids = documents
     if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
         ids = in_python(plain("exclude", ids))
     if not isinstance(ids, (list, tuple, Set, Mapping)):
         problem = f"must be a list or a set of ids; got {shown(documents)}"
         raise InputError(problem, "exclude", f"query {shown(query)}")
-    wrong = types_of_no_ids(ids)
-    if wrong:
-        other = next(value for value in ids if type(value) in wrong)
-        problem = f"must hold ids, text or integers; got {shown(other)}"
-        raise InputError(problem, "exclude", f"query {shown(query)}")
-    return frozenset(ids)
+    return ids
 
 
 def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
@@ -7512,8 +7378,8 @@ def beside_ranks(
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order, or several
-    documents have its first rank. Return as well whether the ranks tell an order.
+    The scores of a query are all equal, or rank its documents in another order. Return as well
+    whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
@@ -7543,28 +7409,20 @@ def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascendi
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if _contradict(scores_of_query, ranks_of_query, ascending):
             return f"query {shown(query)}: {other_order(ascending)}"
-        if _share_first_rank(scores_of_query, ranks_of_query):
-            problem = "documents with different scores have its first rank"
-            hint = "if the run holds several systems, give one of them"
-            return f"query {shown(query)}: {problem}; {hint}"
     return ""
 
 
-def _share_first_rank(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether ranks tell an order, but the first one is that of several scores."""
+def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
+    """Return whether scores rank documents in another order than their ranks.
+
+    Documents of one rank may be in any order: those of several systems, too, contradict others.
+    """
     if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
         return False
-    first = min(ranks)
-    return len({score for score, rank in zip(scores, ranks, strict=True) if rank == first}) > 1
-
-
-def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) -> bool:
-    """Return whether scores rank documents in another order than their ranks, which all differ."""
-    if len(set(ranks)) < len(ranks):  # as in several systems
+    if any(map(math.isnan, scores)):
         return False
-    if not _inputs_no_rankings_are_numbers((*scores, *ranks)) or any(map(math.isnan, scores)):
-        return False
-    by_rank = [score for _, score in sorted(zip(ranks, scores, strict=True))]
+    best_first = sorted(zip(scores, ranks, strict=True), reverse=not ascending, key=itemgetter(0))
+    by_rank = [score for score, _ in sorted(best_first, key=itemgetter(1))]
     return by_rank != sorted(scores, reverse=not ascending)
 
 
@@ -7775,54 +7633,37 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     if len(set(rows.values())) == 1:
         return
     lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
-    outer_join = "an outer join (docs/inputs.md)"
-    hint = f"first join tables with different rows by query and document, with {outer_join}"
-    if _are_sizes(queries, len(score.values)):
-        sizes = "for sizes of groups give numpy.repeat(range(len(sizes)), sizes)"
-        hint = f"{sizes}, for their ends numpy.diff(ends, prepend=0) first"
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths}; {hint}"
+        f"document; got {lengths}; first join tables with different rows by query and document, "
+        "and repeat the query of a group for each of its rows"
     )
-
-
-def _are_sizes(queries: Ids, rows: int) -> bool:
-    """Return whether ids of queries are the sizes of the groups of rows, or their ends."""
-    if queries.rows >= rows:
-        return False
-    # LightGBM takes groups as sizes, and other libraries as their ends.
-    sizes = queries.distinct.take(pa.array(queries.codes)).to_pylist()
-    if not all(isinstance(size, int) for size in sizes):
-        return False
-    return rows in (sum(sizes), max(sizes, default=0))
 
 
 def refuse_open_ties(rankings: Rankings, score_dtype: str) -> None:
     """Raise an error if the order of equal scores in flat rows without document ids matters."""
     if rankings.place is None:
         return
-    begins = rankings.offsets
-    query = np.repeat(np.arange(rankings.queries), begins[1:] - begins[:-1])
+    score = rankings.score
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
     # A tie changes a score only if its documents were retrieved and have different relevances.
-    rows = np.arange(len(query))
-    if rankings.retrieved is not None:
-        rows = rows[rankings.retrieved]
-    rows = rows[tied_rows(query[rows], rankings.score[rows])]
-    rows = rows[np.lexsort((rankings.score[rows], query[rows]))]
-    judged = mask_of(len(query), rankings.judged)
-    relevance = np.where(judged, rankings.relevance, 0)
-    first, second = rows[:-1], rows[1:]
-    are_tied = query[first] == query[second]
-    are_tied &= rankings.score[first] == rankings.score[second]
-    # NaN is neither above nor equal; it is refused elsewhere.
-    unlike = (relevance[first] < relevance[second]) | (relevance[first] > relevance[second])
-    unlike |= judged[first] != judged[second]
-    if not (are_tied & unlike).any():
+    rows = np.flatnonzero(mask_of(len(query), rankings.retrieved))
+    rows = rows[tied_rows(query[rows], score[rows])]
+    if not len(rows):
         return
-    at = int((are_tied & unlike).argmax())
+    judged = mask_of(len(query), rankings.judged)
+    relevance = np.where(judged, rankings.relevance, -np.inf)
+    rows = rows[np.lexsort((relevance[rows], score[rows], query[rows]))]
+    first, second = rows[:-1], rows[1:]
+    are_tied = (query[first] == query[second]) & (score[first] == score[second])
+    # Relevances ascend in a tie; nan is the last of them, and refused elsewhere.
+    are_open = are_tied & (relevance[first] < relevance[second])
+    if not are_open.any():
+        return
+    at = int(are_open.argmax())
     places = []
-    for row in (int(first[at]), int(second[at])):
-        places.append(rankings.place(int(query[row]), row - int(begins[query[row]])))
+    for row in sorted((int(first[at]), int(second[at]))):
+        places.append(rankings.place(*place_among(rankings.offsets, row)))
     same = "the same score" if score_dtype == "given" else f"the same score in {score_dtype}"
     docid = f"{mark('ties', 'docid')} (which {mark('convention', 'trec_eval')} means)"
     raise InputError(
@@ -7923,8 +7764,6 @@ def _join_mappings(
         "references", [relevances], offsets, place, ignore_index, labels, value_types
     )
     retrieved = np.frombuffer(is_retrieved, bool)
-    if not in_both(retrieved, relevance.present).any():
-        _refuse_other_kinds_of_ids(predictions, references)
     score = score.only(retrieved)
     if by_docid:
         ids = chain.from_iterable(map(documents, range(len(names))))
@@ -7975,16 +7814,6 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
         raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
 
 
-def _refuse_other_kinds_of_ids(
-    predictions: Mapping[Any, Any], references: Mapping[Any, Any]
-) -> None:
-    """Raise an error if the documents of the two sides are of two kinds, text and integers."""
-    ranked = list(chain(*predictions.values()))
-    judged = list(chain(*references.values()))
-    if _are_of_other_kinds(ranked, judged):
-        raise _another_kind("document", ranked[0], judged[0])
-
-
 def _refuse_another_kind_in_a_query(
     predictions: Mapping[Any, Any], references: Mapping[Any, Any]
 ) -> None:
@@ -8026,13 +7855,8 @@ def _as_columns(
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
     documents = list(chain.from_iterable(rows.values()))
-    try:
-        document = id_column(argument, documents)
-        query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
-    except ValueError:
-        for query, row in rows.items():  # name the query
-            id_column(f"{argument}: query {shown(query)}: document ids", list(row))
-        raise
+    document = id_column(f"{argument}: document ids", documents)
+    query_ids = id_column(f"{argument}: query ids", queries).combine_chunks()
     return Columns(
         np.repeat(np.arange(len(lengths)), lengths),
         query_ids,
@@ -8050,13 +7874,11 @@ def _nothing_shared(
     """Return the error for predictions and references without a query in common."""
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
     ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
-    hint = float_hint(shown(predicted), shown(referred))
-    if id_kind(type(predicted)) != id_kind(type(referred)):
-        hint = "; give ids the same type on both sides, of queries and of documents"
-    elif "query" in run.fields or "query" in qrels.fields:
-        hint += f"; {mark('fields', {'query': '...'})} names another field"
-    problem = f"no query is in the {mark('references')}; ids are such as {ids}{hint}"
-    return InputError(problem, "predictions")
+    hint = "give the same ids on both sides, of the same type"
+    if "query" in run.fields or "query" in qrels.fields:
+        hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
+    problem = f"no query is in the {mark('references')}; ids are such as {ids}"
+    return InputError(f"{problem}; {hint}", "predictions")
 
 
 def _in_field(side: ById | Columns) -> str:
@@ -8380,7 +8202,7 @@ def roles_of_objects(
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
         if "document" in error.roles:
-            error.add(*_lists_to_read_otherwise(objects, fields, candidates["document"], names))
+            error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             way = f"if neither side names queries, {by_order}"
@@ -8400,66 +8222,13 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _lists_to_read_otherwise(
-    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
-) -> Iterator[str]:
-    """Yield what an error says about lists that no name of a document alone makes readable."""
-    value = names.name(names.value)
-    if value in fields and fields[value].lists:
-        single = Fields((path, field) for path, field in fields.items() if _is_single(field))
-        standard = (*DOCUMENT, DOCUMENT_OF_HITS[1])
-        for document in names.candidates("document", single, standard)[:1]:
-            problem = f"{shown(value)} is in a list, and the document {shown(document)} is not"
-            yield f"{problem}; give a record for each {names.value}, with its document"
-            return
-    if not documents and names.takes_query_ids:
-        numbers = [path for path, field in fields.items() if _is_list_of_numbers(field)]
-        if len(numbers) > 1:
-            call = 'data=..., predictions="...", references="..."'
-            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-            return
-    for path, field in fields.items():
-        if documents or field.has_fields or not is_list(field.example):
-            continue
-        if _inputs_roles_are_rows(field.example) and not are_scored_pairs(field.example):
-            call = "{query: [(row[...], row[...]) for row in rows]}"
-            yield f"{shown(path)} has rows without names, of which make {call}"
-            return
-        if field.lists:
-            call = "{query: [...]}"
-            yield f"{shown(path)} is in several lists; give the ids of a query in one, {call}"
-            return
-    for path in documents:
-        lists = [
-            _lists_of_ids(value, fields[path]) for value in values_at(objects, fields[path].keys)
-        ]
-        most = max(map(len, lists), default=0)
-        if most > 1 and path == documents[0]:
-            outer = shown(".".join(fields[path].list_path))
-            problem = f"{outer} are {most} lists in an object, read one after another"
-            yield f"{problem}; if one of them counts, give it alone, {{query: [...]}}"
-        if names.kind == "run" and any(map(_has_repeated_id, chain.from_iterable(lists))):
-            yield f"{shown(path)} is in a list twice, which needs {mark('duplicates', 'best')}"
-
-
-def _lists_of_ids(value: Any, field: Field) -> list[Sequence[Any]]:
-    """Return the lists of an object, with ids in them, that the path of a field leads through."""
-    lists = value if len(field.lists) > 1 else [value]
-    return [ids for ids in lists if is_list(ids) and ids] if is_list(lists) else []
-
-
-def _has_repeated_id(ids: Sequence[Any]) -> bool:
-    present = [document for document in ids if isinstance(document, (str, int))]
-    return len(set(present)) < len(present)
-
-
-def _inputs_roles_are_rows(rows: Any) -> bool:
-    """Return whether a value is a list of rows of several single cells."""
-    if not is_list(rows) or not all(map(is_list, rows)):
-        return False
-    if min(map(len, rows), default=0) < 2:
-        return False
-    return not any(map(is_nested, rows[0]))
+def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
+    """Yield what an error says about lists of numbers, if no field could be the document."""
+    if documents or not names.takes_query_ids:
+        return
+    if sum(map(_is_list_of_numbers, fields.values())) > 1:
+        call = 'data=..., predictions="...", references="..."'
+        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -8734,20 +8503,10 @@ class ListReader:
                 self.warning = f"query {shown(query)}: {problem}"
         try:
             return documents_of_query(ids, numbers, self.names, in_list=True)
-        except ValueError:
-            wrong = types_of_no_ids(ids)
-            if self.path is None or not wrong:
-                raise
-        position = next(place for place, value in enumerate(ids) if type(value) in wrong)
-        problem = f"the document {self.path!r} is {shown(ids[position])}"
-        call = mark("fields", {"document": "..."})
-        if is_missing_id(ids[position]):
-            hint = f"leave it out, or give {call} if another field has the ids"
-            raise InputError(f"{problem}; {hint}", position=position)
-        hint = f"give {call}, the field of the ids"
-        if is_list(ids[position]):
-            hint = "give the ids of each query in one list, {query: [...]}"
-        raise InputError(f"{problem}, and no id; {hint}", position=position)
+        except InputError as error:
+            if self.path is not None:
+                error.hint = f"the ids are in {self.path!r}"
+            raise
 
 
 class HitReader:
@@ -8890,26 +8649,19 @@ class ObjectReader:
         elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
-        outer_lists = lists
         if self.are_in_lists:
             lists = list(map(one_after_another, lists))
         for position, (query, row) in enumerate(zip(ids, objects, strict=True)):
             if not id_kind(type(query)):
-                problem = f"the query is {shown(query)}, and not an id; give each query an id"
-                if path is not None:
-                    call = mark("fields", {"query": None})
-                    name = shown(self.fields["query"])
-                    problem = f"the query {name} is {shown(query)}, and not an id"
-                    problem += f"; leave out what is no query, or give {call} if each object is one"
-                raise InputError(problem, f"position {position}")
+                problem = f"the query is {shown(query)}, and not an id"
+                hint = (
+                    f"leave it out, or give {mark('fields', {'query': None})} if no query has one"
+                )
+                raise InputError(f"{problem}; {hint}", f"position {position}")
             try:
                 documents = self._documents(query, row, lists[position])
             except ValueError as error:
-                refusal = within(error, f"query {shown(query)}")
-                if self.are_in_lists:
-                    count = len(outer_lists[position])
-                    refusal.hint = f"its documents are those of {count} lists, one after another"
-                raise refusal from None
+                raise within(error, f"query {shown(query)}") from None
             yield query, documents
 
     def _documents(self, query: Any, row: Any, documents: Any) -> dict[Any, Any]:
@@ -8934,24 +8686,22 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        if self.names.kind == "qrels" and self.roles.value is not None:
-            relevances = value_at(row, self.roles.value)
-            if isinstance(relevances, Mapping):
-                # It holds all judged documents, also those that are not in the list beside it.
-                return self.lists.read(query, list(relevances), list(relevances.values()))
+        values = None if self.roles.value is None else self._list_at(row, self.roles.value)
+        if self.names.kind == "qrels" and isinstance(values, Mapping):
+            # It holds all judged documents, also those that are not in the list beside it.
+            return self.lists.read(query, list(values), list(values.values()))
         ranks = None if self.ranks is None else self._list_at(row, self.ranks)
-        return self.lists.read(query, ids, self._values(row, ids), ranks or ())
+        return self.lists.read(query, ids, self._values(values, ids), ranks or ())
 
     def _list_at(self, row: Any, keys: Keys) -> Any:
         """Return what an object has beside its documents, one after the other."""
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
-    def _values(self, row: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
+    def _values(self, values: Any, ids: Sequence[Any]) -> Sequence[Any] | None:
         """Return the values of the documents of a query, one per id."""
         if self.roles.value is None:
             return None
-        values = self._list_at(row, self.roles.value)
         # Values may also stand in a mapping by ids, as {"d1": 0.5} beside ["d1"].
         if isinstance(values, Mapping):
             return [values.get(document) for document in ids]
@@ -9067,9 +8817,8 @@ def frame_of(argument: str, value: Any) -> Frame | None:
     (['qid', 'docno'], [['d']])
 
     Raises:
-        ValueError: it holds the tables of all splits, or its rows cannot be counted.
+        ValueError: its rows cannot be counted.
     """
-    _refuse_splits(argument, value)
     if isinstance(value, (list, tuple)):
         return _frame_of_records(argument, value)
     if is_lazy(value):
@@ -9088,15 +8837,6 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         problem = f"{type(value).__name__} has no rows that can be counted"
         raise InputError(f"{problem}; {HINT}", argument)
     return Frame(names, lambda _: value, lambda _: value)
-
-
-def _refuse_splits(argument: str, value: Any) -> None:
-    """Raise an error for the tables of all splits of a Dataset."""
-    kind = type(value).__name__
-    if kind in ("DatasetDict", "IterableDatasetDict"):
-        splits = ", ".join(map(shown, value))
-        hint = f"choose a split, such as dataset[{shown(next(iter(value), 'test'))}]"
-        raise InputError(f"is a {kind} of {splits}; {hint}", argument)
 
 
 def _lazy_frame(value: Any) -> Frame:
@@ -9192,8 +8932,8 @@ def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> N
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
-        problem = f"{', '.join(missing)}: {called} has no {lacks}; it has {_listed(columns)}"
-        raise InputError(f"{problem}{_resembling(missing.values(), columns)}")
+        arguments = ", ".join(missing)
+        raise InputError(f"{arguments}: {called} has no {lacks}; it has {_listed(columns)}")
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"
@@ -9210,16 +8950,6 @@ def _refuse_swapped_names(names: Mapping[str, str]) -> None:
     if plain_name(run) in PLAIN_RELEVANCES and plain_name(qrels) in PLAIN_SCORES:
         problem = f"{run!r} is a relevance, and the references {qrels!r} are a score"
         raise InputError(f"{problem}; are both sides swapped?", "predictions")
-
-
-def _resembling(names: Iterable[str], columns: list[Any]) -> str:
-    """Return a hint at the columns that resemble wrong names; an empty string if none does."""
-    texts = [column for column in columns if isinstance(column, str)]
-    near = [nearest(name, texts) for name in names]
-    if not any(near):
-        return ""
-    quoted = ", ".join(f'"{name}"' for name in filter(None, near))
-    return f"; did you mean {quoted}?"
 
 
 def _with_name(column: Any, name: str) -> Any:
@@ -9245,7 +8975,6 @@ def _listed(columns: list[Any]) -> str:
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-MOST_ROWS = 1 << 17  # among which the rows of the first query are looked for
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -9339,12 +9068,6 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     order: they are not all equal.
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    # Where several systems stand one after another, the first query comes again there.
-    later = in_python(cells["query"][ROWS_LOOKED_AT:MOST_ROWS])
-    rows = [row for row, query in enumerate(later, ROWS_LOOKED_AT) if query == heads["query"][0]]
-    for row in rows[:ROWS_LOOKED_AT]:
-        for role, column in cells.items():
-            heads[role] += in_python(column[row : row + 1])
     scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
     return beside_ranks(heads["query"], scores, ranks, names.ascending)
@@ -9551,13 +9274,12 @@ def _refuse_levels(argument: str, series: Any, names: Names) -> None:
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
     """Raise an error for a pair of matrices, as a search of FAISS returns scores and ids."""
-    if len(rows) != 2:
+    if len(rows) != 2 or any(getattr(row, "ndim", 0) != 2 for row in rows):
         return
-    shape, other_shape = (tuple(getattr(row, "shape", ())) for row in rows)
-    if len(shape) == 2 and shape == other_shape:
+    if rows[0].shape == rows[1].shape:
         ids = mark("document_ids", said="document_ids=ids")
         hint = f"if they are ids and scores, give predictions=scores, {ids}"
-        raise InputError(f"holds two arrays of one shape, {shape}; {hint}", argument)
+        raise InputError(f"holds two arrays of one shape, {tuple(rows[0].shape)}; {hint}", argument)
 
 
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
@@ -9626,11 +9348,10 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         try:
             return _of_responses(argument, side, names)
         except UnknownFieldError as error:
-            keys = _keys_around_queries(side)
-            if keys:
-                error.add(f"if its queries are in {mark(argument)}{keys}, give that alone")
-            elif all(map(_are_queries_of_numbers, side.values())):
-                error.add("if the keys are systems, give compare(systems=...)")
+            if all(map(_are_queries_of_numbers, side.values())):
+                key = next(iter(side))
+                way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
+                error.add(f"{way}, or all to compare(systems=...)")
             raise
     _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
@@ -9720,17 +9441,6 @@ def _are_queries_of_numbers(run: Any) -> bool:
     return all(map(is_mapping_to_numbers, run.values()))
 
 
-def _keys_around_queries(side: Mapping[Any, Any]) -> str:
-    """Return the keys around {query: {document: number}}, such as "['results']"; empty for none."""
-    keys = ""
-    while isinstance(side, Mapping) and len(side) == 1:
-        [(key, side)] = side.items()
-        keys += f"[{key!r}]"
-        if _are_queries_of_numbers(side):
-            return keys
-    return ""
-
-
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
@@ -9745,12 +9455,8 @@ def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById 
 def refuse_table_by_index(side: Mapping[Any, Any], argument: str = "") -> None:
     """Raise an error for {row: {column: cell}} and {column: {row: cell}}, as pandas makes them.
 
-    So are {"columns": names, "data": rows} and {query: {document: {field: value}}}.
+    So is {query: {document: {field: value}}}.
     """
-    rows: Any = side.get("data")
-    if is_list(side.get("columns")) and is_list(rows) and any(map(is_list, rows)):
-        hint = "give pandas.DataFrame(value['data'], columns=value['columns'])"
-        raise InputError(f"is a table with its columns and data apart; {hint}", argument)
     first = next(iter(side.values()), None)
     if not isinstance(first, Mapping):
         return
@@ -9778,21 +9484,13 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
     A query has a list of ids, and no lists of them.
     """
     first = _first_filled(side.values())
-    if len(side) >= MOST_FIELDS or not is_list(first) or not is_list(first[0]):
+    if len(side) >= MOST_FIELDS or not is_list(first_in(first)):
         return
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
-        ids = side[name]
-        if not is_list(ids) or not ids or not all(is_list(row) and _are_ids(row) for row in ids):
-            continue
-        problem = f"its keys are read as queries, and {shown(name)} has lists of several queries"
-        if names.kind == "run":
-            lists = f"document_ids=result[{name!r}]"
-            distances = mark("score_order", "ascending")
-            call = f"predictions=result['...'], {lists} and query_ids=[...]"
-            hint = f"give the lists of values and of ids as {call}, for distances with {distances}"
-        else:
-            hint = f"give {{query: ids for query, ids in zip(queries, references[{name!r}])}}"
-        raise InputError(f"{problem}; {hint}", argument)
+        if is_list(first_in(side[name])):
+            problem = f"its keys are read as queries, and {shown(name)} has lists of several"
+            hint = f"give {{query: ids for query, ids in zip(queries, {mark(argument)}[{name!r}])}}"
+            raise InputError(f"{problem}; {hint}", argument)
 
 
 def _are_columns_by_index(side: Mapping[Any, Any]) -> bool:
@@ -10151,8 +9849,7 @@ def _check_columns(argument: str, dense: Column, shape: tuple[int, int]) -> None
     queries, columns = shape
     other = {"predictions": "references", "references": "predictions"}[argument]
     lengths = np.diff(dense.offsets)
-    sides = {argument: len(lengths), other: queries}
-    check_queries_equal(sides["predictions"], sides["references"])
+    check_queries_equal(len(lengths), queries, argument, other)
     wrong = lengths != columns
     if wrong.any():
         query = int(wrong.argmax())
@@ -10257,9 +9954,7 @@ def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
     rows = list(map(in_python, in_python(values)))
     lists = list(map(in_python, in_python(ids)))
-    if len(rows) != len(lists):
-        problem = f"{mark('document_ids')} and {argument} differ in the number of queries"
-        raise InputError(f"{problem}, {len(lists)} and {len(rows)}; give both for every query")
+    check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"
@@ -10362,23 +10057,12 @@ def _scores_beside_ids(qrels: ById | Columns) -> InputError:
 
 
 def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
-    if isinstance(run, ById):
-        for document in run.ids():
-            if isinstance(document, str) and "." in document and number_of_text(document):
-                problem = f"hold numbers as text, such as {shown(document)}"
-                hint = "give numbers, [list(map(float, row)) for row in predictions]"
-                return InputError(f"{problem}; {hint}", "predictions")
     if types_of_tuples(qrels) == {(int, int, int)}:
         return row_of_table("references", qrels[0], standard_names("qrels"))
+    problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     rows = "for row in references]"
     ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
     values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    problem = "hold lists of numbers beside documents with ids"
-    for row in _inputs_beside_ids_lists(qrels):
-        numbers = [value for value in row if isinstance(value, Real)]
-        if len(set(numbers)) < len(numbers):  # no list of ids
-            hint = f"for values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
-            return InputError(f"{problem}; {hint}", "references")
     return InputError(f"{problem}; {ids}; {values}", "references")
 
 
@@ -10455,7 +10139,7 @@ def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
-FIRST_IDS = 1 << 10  # ids of mappings that may be lists written as text
+FIRST_IDS = 1 << 8  # which may be lists written as text
 
 
 def together(inputs: Any, names: Names) -> Any:
@@ -10546,27 +10230,20 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
 
 def refuse_lists_in_ids(argument: str, side: ById | Columns, other: ById | Columns) -> None:
     """Raise an error for ids that are lists written as text, or several ids in one cell."""
-    for document in _texts_with_brackets(side):
-        if _is_written_list(document):
-            problem = f"the id {shown(document)} is a list written as text"
-            hint = "give lists, as json.loads or ast.literal_eval reads them"
-            raise InputError(f"{problem}; {hint}", argument)
+    if isinstance(side, Columns):
+        ids = side.document[:FIRST_IDS].to_pylist()
+    else:
+        ids = list(islice(side.ids(), FIRST_IDS))
+    text = "".join(document for document in ids if isinstance(document, str))
+    # One search in all text is faster than one in every id.
+    if any(bracket in text for bracket in "[({"):
+        for document in ids:
+            if _is_written_list(str(document)):
+                problem = f"the id {shown(document)} is a list written as text"
+                hint = "give lists, as json.loads or ast.literal_eval reads them"
+                raise InputError(f"{problem}; {hint}", argument)
     if isinstance(side, Columns) and _hold_any(side.document, b" \t\n,;|"):
         _refuse_several_in_cells(argument, side, other)
-
-
-def _texts_with_brackets(side: ById | Columns) -> Iterator[str]:
-    """Yield ids that may be lists written as text."""
-    if isinstance(side, ById):
-        texts = [
-            document for document in islice(side.ids(), FIRST_IDS) if isinstance(document, str)
-        ]
-        # One search in all text is faster than one in every id.
-        if any(bracket in "".join(texts) for bracket in "[({"):
-            yield from texts
-    elif _hold_any(side.document, b"[({"):
-        has_bracket = pc.match_substring_regex(side.document, r"^\s*[\[({]")
-        yield from side.document.filter(has_bracket)[:FIRST_IDS].to_pylist()
 
 
 def _hold_any(ids: pa.ChunkedArray, characters: bytes) -> bool:
@@ -11372,15 +11049,6 @@ def parse_json(text: bytes) -> Any:
         return json.loads(decoded, object_pairs_hook=_object)
     except RecursionError:
         raise ValueError("nests objects too deep") from None
-    except (json.JSONDecodeError, _RepeatedNameError):
-        raise
-    except ValueError:
-        # A hook for integers would avoid this, but takes 1.5 times as long.
-        raise _long_integer(text) from None
-
-
-class _RepeatedNameError(ValueError):
-    """A name appears twice in one JSON object."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -11388,20 +11056,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
-        raise _RepeatedNameError(f"{problem}; give each id once")
+        raise ValueError(f"{problem}; give each id once")
     return value
-
-
-def _long_integer(text: bytes) -> ValueError:
-    limit = sys.get_int_max_str_digits()
-    digits = max(re.findall(rb"[0-9]+", text), key=len)
-    shortened = f"{digits[:9].decode()}…"
-    problem = f"holds an integer of {len(digits):,} digits, {shortened}, more than {limit:,}"
-    problem += "; write ids as text, and numbers as float64 holds them"
-    if b"\n" in text:
-        line = text.count(b"\n", 0, text.index(digits)) + 1
-        problem = f"line {line}: {problem}"
-    return ValueError(problem)
 
 
 # Words
@@ -11465,11 +11121,7 @@ def check_format(name: str | None) -> str | None:
     if name is None or name in FILE_FORMATS:
         return name
     known = ", ".join(map(shown, FILE_FORMATS))
-    problem = f"{mark('format')} must be one of {known}; got {shown(name)}"
-    near = nearest(str(name), FILE_FORMATS)
-    if near:
-        problem += f"; did you mean {near!r}?"
-    raise InputError(problem)
+    raise InputError(f"{mark('format')} must be one of {known}; got {shown(name)}")
 
 
 def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
@@ -12395,16 +12047,6 @@ RATINGS = (
 )
 
 
-def table_by_pandas(separator: str, ids: Iterable[str], how: str) -> str:
-    """Return the call that reads a file into a table, with the columns of ids as text.
-
-    >>> table_by_pandas('";"', ["user", "item"], 'decimal=","')
-    'pandas.read_csv(path, sep=";", decimal=",", dtype={"user": str, "item": str})'
-    """
-    types = ", ".join(f"{json.dumps(name, ensure_ascii=False)}: str" for name in ids)
-    return f"pandas.read_csv(path, sep={separator}, {how}, dtype={{{types}}})"
-
-
 class Layout(NamedTuple):
     """How to split the lines of a file, and which columns to read."""
 
@@ -12575,7 +12217,7 @@ def _named_layout(
     names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
 ) -> Layout:
     request.limits.check("columns", len(names))  # first, so that no message lists thousands
-    _refuse_no_header(names, delimiter, request)
+    _refuse_no_header(names, request)
 
     def examples() -> dict[str, str | None]:
         lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
@@ -12592,7 +12234,7 @@ def _named_layout(
     return Layout(request.names.kind, names, delimiter, at, fields=chosen)
 
 
-def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest) -> None:
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
     """Raise an error for a first line that is a row: it has a number and no name of a column."""
     if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
         return
@@ -12600,11 +12242,7 @@ def _refuse_no_header(names: Sequence[str], delimiter: str, request: ReadRequest
         first = brief(map(shown_cell, names), ", ")
         problem = f"has no header: the first line is {first}"
         hint = f"add a line that names the columns, {examples_of_names(request.names)}"
-        separator = json.dumps(delimiter)
-        call = table_by_pandas(
-            separator, ["query_id", "doc_id"], 'names=["query_id", "doc_id", ...]'
-        )
-        raise ValueError(f"{problem}; {hint}, or give {call}")
+        raise ValueError(f"{problem}; {hint}")
 
 
 # The first rows
@@ -12678,9 +12316,7 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
     line = shown_cell(b" ".join(rows[0]))
     if all(TIME.fullmatch(row[-1]) for row in rows):
         problem = f"the line {line} ends in a time where qrels have the relevance"
-        names = ["user_id", "item_id", *["rating"] * (len(rows[0]) - 3), "time"]
-        call = table_by_pandas(r'r"\s+"', names[:2], f"names={json.dumps(names)}")
-        raise ValueError(f"{problem}; {RATINGS}, or {call}")
+        raise ValueError(f"{problem}; {RATINGS}")
     numbers_by_query: dict[bytes, list[bytes]] = {}
     for row in rows:
         numbers_by_query.setdefault(row[0], []).append(row[-1])
@@ -12697,7 +12333,6 @@ def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
 
 SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-FIRST_CELL = re.compile(rb"[^ \t,;]+[ \t,;]")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
 FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
@@ -12724,7 +12359,7 @@ def from_lines(
         first = FIRST_LINE.match(head)
         if first:
             layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = _sample(head[first.start(1) :], layout)
+            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
             notice, has_ranks = notice_of(lines, layout, request)
             if not layout.is_trec:
                 before += head.count(b"\n", 0, first.end())
@@ -12744,29 +12379,6 @@ def from_lines(
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
-
-
-def _sample(text: bytes, layout: Layout) -> list[bytes]:
-    """Return the first lines, and later ones that begin as the first row does.
-
-    Where the runs of several systems stand one after another, the first query comes again there.
-    """
-    *lines, later = text.split(b"\n", SAMPLE)
-    if len(lines) < SAMPLE:
-        return [*lines, later]
-    first_row = lines[0] if layout.is_trec else lines[1]
-    first_cell = FIRST_CELL.match(first_row)
-    if first_cell is None:
-        return lines
-    start = b"\n" + first_cell[0]
-    at = later.find(start)
-    while at >= 0 and len(lines) < 2 * SAMPLE:
-        end = later.find(b"\n", at + 1)
-        if end < 0:
-            end = len(later)
-        lines.append(later[at + 1 : end])
-        at = later.find(start, end)
-    return lines
 
 
 def _hold_no_text(lines: Sequence[bytes]) -> bool:
@@ -12830,7 +12442,7 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
         may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
         if may_have_empty_lines:
             text = _with_single_spaces(text)
-    has_comments = layout.is_trec and _may_have_comments(text, layout)
+    has_comments = layout.is_trec and _may_have_comments(text)
     has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
     if not has_comments and not has_empty_lines:
         return _PlainLines(text, span, None, problem)
@@ -12897,24 +12509,11 @@ def _is_comment(line: bytes, layout: Layout) -> bool:
     return line.startswith(b"#") and not layout.is_row(line.split(b" "))
 
 
-def _may_have_comments(text: bytes, layout: Layout) -> bool:
-    """Return whether a line of TREC begins with #, and not all lines parse as rows."""
+def _may_have_comments(text: bytes) -> bool:
+    """Return whether a line begins with #."""
     if b"#" not in text:  # searching for two bytes is slow
         return False
-    if not text.startswith(b"#") and b"\n#" not in text:
-        return False
-    return not _files_lines_are_rows(text, layout)
-
-
-def _files_lines_are_rows(text: bytes, layout: Layout) -> bool:
-    """Return whether all lines parse as rows with a value."""
-    # Checking line by line would take ten times as long.
-    if len(layout.at) < 3:
-        return False
-    try:
-        return len(_parse_rows(text, layout, None)) > 0
-    except pa.ArrowInvalid:
-        return False
+    return text.startswith(b"#") or b"\n#" in text
 
 
 # Parsing
@@ -13044,9 +12643,8 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         fault = fault_of(stripped, layout.kind, labels, values)
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
-            ids = [layout.fields["query"], layout.fields["document"]]
-            call = table_by_pandas(json.dumps(layout.delimiter), ids, DECIMALS_OF_PANDAS)
-            fault += f", or give {call}"
+            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS}, dtype={{"...": str}})'
+            fault += f", or give {call} with the columns of ids as text"
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
@@ -13077,15 +12675,6 @@ def _is_utf_8(text: str) -> bool:
 
 BATCH = 1 << 16  # rows that are read at a time
 FILE_IDS = ("text", "integers", "bytes")  # ids with one spelling as text; a date has many
-TYPES_OF_VALUES = (
-    pa.types.is_integer,
-    pa.types.is_floating,
-    pa.types.is_decimal,
-    pa.types.is_boolean,
-    pa.types.is_string,  # of numbers, or labels
-    pa.types.is_large_string,
-    pa.types.is_string_view,
-)
 
 
 class Source(NamedTuple):
@@ -13272,22 +12861,17 @@ def _files_tables_chosen(source: Source, request: ReadRequest) -> dict[str, str]
         raise
     if chosen["document"] in nested:
         return None
-    for role, name in chosen.items():
-        _check_type(schema.field(name), role)
+    for role in ("query", "document"):
+        _refuse_no_ids(schema.field(chosen[role]))
     return chosen
 
 
-def _check_type(field: pa.Field, role: str) -> None:
-    """Raise an error for a column that does not hold ids, or numbers."""
+def _refuse_no_ids(field: pa.Field) -> None:
+    """Raise an error for a column whose type is not of ids; one without values has no type."""
     kind = value_type(field.type)
-    holds = f"the column {field.name!r} holds"
-    if pa.types.is_null(kind):  # which a column without values is
-        return
-    if role in ("query", "document"):
-        if id_kind(kind) not in FILE_IDS:
-            raise ValueError(f"{holds} {kind}; ids are text or integers, so convert it")
-    elif not any(is_such(kind) for is_such in TYPES_OF_VALUES):
-        raise ValueError(f"{holds} {field.type}; it must hold numbers, so convert it")
+    if id_kind(kind) not in FILE_IDS and not pa.types.is_null(kind):
+        problem = f"the column {field.name!r} holds {kind}"
+        raise ValueError(f"{problem}; ids are text or integers, so convert it")
 
 
 def _part_of_columns(cells: Sequence[pa.Array], request: ReadRequest) -> FilePart:
@@ -13315,7 +12899,7 @@ def _numbers(column: pa.Array, labels: Labels | None) -> pa.DoubleArray:
         if pa.types.is_decimal(value_type(column.type)):
             column = without_decimals(column)
         return column.cast(pa.float64())
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # the latter of dates, for example
         return floats(list(map(as_number, column.to_pylist())))
 
 
@@ -14406,7 +13990,7 @@ def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
     if not _has_exact_types(options, _scores_devices_type(score)):
         return False
     if inputs.query_ids is None:
-        return _scores_devices_are_rows(sides)
+        return _are_rows(sides)
     has_mask = len(sides) > 2
     return not has_mask and _scores_devices_are_columns(score, inputs.references, inputs.query_ids)
 
@@ -14423,7 +14007,7 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
     return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _scores_devices_are_rows(sides: list[Any]) -> bool:
+def _are_rows(sides: list[Any]) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
     score, relevance = sides[:2]
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
@@ -14824,7 +14408,6 @@ class Evidence(NamedTuple):
 
     scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
     tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
-    exact: Floats  # half a unit of the last digit
     cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
     by_query: bool = False  # whether these are the values of the queries
 
@@ -15063,12 +14646,9 @@ class PossibleCause(NamedTuple):
 
 
 def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match to all digits, else to those of 32 bits, and all scores."""
+    """Return the conventions that match, and the scores of all."""
     tried = Tried()
-    evidence = searched.evidence
-    exact = searched._replace(evidence=evidence._replace(tolerance=evidence.exact))
-    exactly: list[PossibleCause] = []
-    nearly: list[PossibleCause] = []
+    matching: list[PossibleCause] = []
     for name in CONVENTIONS:
         try:
             options = searched.options(convention=name, k=list(searched.cutoffs))
@@ -15079,12 +14659,9 @@ def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried
             continue
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
-        cause = PossibleCause(Combination(name, {}, math.nan), hash_of(values))
-        if exact.matching(values, scores).all():
-            exactly.append(cause)
         if searched.matching(values, scores).all():
-            nearly.append(cause)
-    return exactly or nearly, tried
+            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
+    return matching, tried
 
 
 def hash_of(values: Floats) -> int:
@@ -17103,6 +16680,11 @@ def is_plain(number: int) -> bool:
     return number % len(ASKED_KINDS) < len(PLAIN_KINDS)
 
 
+def is_at_other_cutoff(number: int) -> bool:
+    """Return whether a function is asked about the ranking of a number at another cutoff."""
+    return number // len(ASKED_KINDS) % 3 == 1
+
+
 @lru_cache(maxsize=16)
 def plain_rankings(numbers: tuple[int, ...], k: int | None, shows: Shows, seed: int) -> Queries:
     """Return random rankings, which keep their scores by every definition for the next function."""
@@ -17271,9 +16853,6 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
-NOT_COUNTED = Answer(math.nan, NO_VALUE[0])
-
-
 class Habit(NamedTuple):
     """A side effect of a function."""
 
@@ -17288,8 +16867,6 @@ class Asker:
 
     Attributes:
         habits: the side effects, in words.
-        leaves_out_empty: whether rankings without relevant documents count in no mean of a batch;
-            if so, they have no score here.
     """
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
@@ -17297,12 +16874,9 @@ class Asker:
         self.call = call
         self.form = FORMS[call.form]
         self.habits: dict[str, Habit] = {}
-        self.leaves_out_empty = False
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
-        if self.leaves_out_empty and not query.relevant:
-            return NOT_COUNTED
         text = arguments_text(self.call.form, query)
         habits: dict[str, str] = {}
         first = self._ask(self.form.of(query), query.k, habits)
@@ -17333,27 +16907,38 @@ class Asker:
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
-        if self.leaves_out_empty and not query.relevant:
-            return NOT_COUNTED
         return self._ask(self.form.of(query), query.k, {})
 
     def together(self, queries: Sequence[Query]) -> float:
         """Return the score for different rankings at once; nan if it is not a single one."""
         return self._ask(self.form.of(*queries), queries[0].k, {}).value
 
-    def find_left_out(self) -> None:
-        """Find out whether rankings without relevant documents count in the mean of a batch.
+    def contradiction_of_mean(self, tolerance: float, *, is_sum: bool) -> str:
+        """Return in words how the score of different rankings is not the mean of their scores.
 
-        Two copies of such a ranking may have a score all the same.
+        These are the answers for two copies of each. Empty if it is their mean, or if the function
+        returns the value of each ranking.
         """
-        if not self.form.is_batch or not self.form.shows.several:
-            return
-        relevant = with_relevant_rank(1, 2, self.call.k)
-        empty = with_relevant_rank(0, 2, self.call.k)
-        with_itself = self.together([relevant, relevant])
-        with_empty = self.together([relevant, empty])
-        if abs(with_empty - with_itself) <= FLOAT32:
-            self.leaves_out_empty = abs(self.together([empty, empty]) - with_itself) > FLOAT32
+        k = self.call.k
+        if k is not None and self.call.cutoff is not None:
+            k = min(k, 2)  # so that the rankings are short
+        # The relevant document is the first, the second, or below the cutoff; or there is none.
+        ranks = [1, 2, (k or 2) + 1]
+        if self.form.shows.several:
+            ranks.append(0)
+        queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
+        values = [self.once(query).value for query in queries]
+        counted = [value for value in values if not math.isnan(value)]
+        expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
+        answer = self.together(queries)
+        # Each of the answers may be rounded.
+        if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
+            return ""
+        return (
+            "The function does not return the mean of several rankings: for two copies of each of "
+            f"these it returns {', '.join(map(number_text, values))}, for all of them together "
+            f"{answer:.4f}: {arguments_text(self.call.form, *queries)}."
+        )
 
     def counts_duplicates(self) -> bool:
         """Return whether a document counts twice that is listed twice in ranked ids."""
@@ -17384,11 +16969,11 @@ class Asker:
 
     def _ask(self, arguments: tuple[Any, ...], k: int | None, habits: dict[str, str]) -> Answer:
         before = list(map(argument_text, arguments))
-        printed = _Printed()
+        printed = io.StringIO()
         with (
             interruptible(),
-            redirect_stdout(_text_stream(printed)),
-            redirect_stderr(_text_stream(printed)),
+            redirect_stdout(printed),
+            redirect_stderr(printed),
             warnings.catch_warnings(record=True) as warned,
         ):
             warnings.simplefilter("always")
@@ -17399,7 +16984,8 @@ class Asker:
             # An error is also an answer, and SystemExit too.
             except BaseException as error:  # noqa: BLE001
                 answer = Answer(math.nan, f"raises {type(error).__name__}", in_short(error)[:80])
-        if printed.getvalue():
+        # A function may close its output.
+        if printed.closed or printed.getvalue():
             habits["prints"] = ""
         for warning in warned:
             message = " ".join(str(warning.message).split())[:80]
@@ -17407,18 +16993,6 @@ class Asker:
         if list(map(argument_text, arguments)) != before:
             habits["changes its arguments"] = ""
         return answer
-
-
-class _Printed(io.BytesIO):
-    """Keeps what a function prints, even if the function closes its output."""
-
-    def close(self) -> None:
-        """Keep what was printed."""
-
-
-def _text_stream(printed: _Printed) -> io.TextIOWrapper:
-    """Return a stream like `sys.stdout`, with its buffer, encoding and other attributes."""
-    return io.TextIOWrapper(printed, "utf-8", "replace", write_through=True)
 
 
 def _same(one: Answer, other: Answer) -> bool:
@@ -17517,7 +17091,6 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     were refused, many more rankings are.
     """
     asker = Asker(function, call)
-    asker.find_left_out()
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
     refused: list[int] = []  # the numbers of the others
@@ -17527,7 +17100,10 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     def ask_about(numbers: Sequence[int], attempt: int = 0) -> None:
         rankings = random_rankings(numbers, call.k, call.shows, seed, attempt)
         numbered = list(zip(numbers, rankings, strict=True))
-        for number, query in tracked(numbered, "Asking", " rankings"):
+        for number, ranking in tracked(numbered, "Asking", " rankings"):
+            query = ranking
+            if call.k is not None and call.cutoff is not None and is_at_other_cutoff(number):
+                query = ranking._replace(k=call.k // 2 or 2)
             answer = asker.answer(query)
             # A convention may have no value for a query; a function may also leave out one
             # without documents.
@@ -17560,7 +17136,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
 def decimals_of(values: Floats) -> int | None:
     """Return the number of decimals to which values are rounded; None if they are not.
 
-    Also None if all values are the same.
+    Also None if all values are the same, or 0 and 1, which some definitions give.
 
     >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
     (2, 1)
@@ -17568,7 +17144,7 @@ def decimals_of(values: Floats) -> int | None:
     True
     """
     numbers = np.unique(values[np.isfinite(values)])
-    if len(numbers) < 2:
+    if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
         return None
     for decimals in range(MOST_DECIMALS + 1):
         if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
@@ -17629,8 +17205,8 @@ class Candidate(NamedTuple):
         )
 
 
-def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> Iterator[Candidate]:
-    """Yield the calls of which a definition explains all answers, then the best explained ones."""
+def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
+    """Return the calls of which a definition explains all answers, then the likeliest other one."""
     candidates = []
     for call in calls:
         candidate = _asked_first(function, call, FIRST_ASKED, seed)
@@ -17644,17 +17220,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> It
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
     complete = _complete(candidates, most)
-    for candidate in complete[:MOST_CALLS]:
-        if candidate.explained[:2] == complete[0].explained[:2]:
-            yield candidate
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
-    # the first two with answers in the form of the first one, or the first
-    likely = []
-    for candidate in others:
-        if candidate.answered and candidate.call.form == others[0].call.form:
-            likely.append(candidate)
-    yield from likely[:2] or others[:1]
+    return [*complete[:MOST_CALLS], *others[:1]]
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
@@ -17715,8 +17283,6 @@ def _explanations_asking_explained(first: Answers) -> Explained:
         _, known, agree = compared(usual_definitions, answers, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
-        if only_0_and_1 and tolerance > FLOAT32:
-            agreeing[:] = 0
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
         exact = complete & (tolerance == FLOAT32)
@@ -17726,84 +17292,15 @@ def _explanations_asking_explained(first: Answers) -> Explained:
     return Explained(*max(explained))
 
 
-# ndcg/explanations/contradictions.py: Further questions to a function, whose answers may contradict the definition that was found.
-
-class Contradiction(NamedTuple):
-    """What shows that a function does not compute the definition that its answers agree with."""
-
-    agreeing: str  # when they agree, such as "at k=10"
-    differing: str  # when they do not, in a sentence
-    arguments: str  # the rankings on which they do not, to paste
-
-
-def of_different_rankings(asker: Asker, tolerance: float, *, is_sum: bool) -> Contradiction | None:
-    """Compare the answer for different rankings with the mean of those for two copies of each.
-
-    Nothing contradicts if the function returns the value of each ranking.
-    """
-    call = asker.call
-    k = call.k
-    if k is not None and call.cutoff is not None:
-        k = min(k, 2)  # so that the rankings are short
-    # The relevant document is the first, the second, or below the cutoff; or there is none.
-    ranks = [1, 2, (k or 2) + 1]
-    if call.shows.several and not asker.leaves_out_empty:
-        ranks.append(0)
-    queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
-    values = [asker.once(query).value for query in queries]
-    counted = [value for value in values if not math.isnan(value)]
-    expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
-    answer = asker.together(queries)
-    # Each of the answers may be rounded.
-    if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
-        return None
-    return Contradiction(
-        "for two copies of a ranking",
-        "The function does not return the mean of several rankings: for two copies of each of "
-        f"these it returns {', '.join(map(number_text, values))}, for all of them together "
-        f"{answer:.4f}.",
-        arguments_text(call.form, *queries),
-    )
-
-
-def at_another_cutoff(
-    asker: Asker, match: Match, first: Answers, tolerance: float
-) -> Contradiction | None:
-    """Compare the answers for the first rankings at another cutoff with a definition."""
-    call = asker.call
-    if call.k is None or call.cutoff is None:
-        return None
-    k = 2 if call.k == 1 else call.k // 2
-    queries = Queries(query._replace(k=k) for query in first.queries.changed(()))
-    values = np.array([asker.once(query).value for query in queries.changed(())])
-    slips = tuple(map(slip_named, match.slips))
-    definition = Definition(usual_options(match.convention), slips, match.factor)
-    expected = definition.scores(queries)
-    # It may refuse this cutoff. Ties may have any order.
-    known = np.isfinite(values - expected) & ~definition.tied(queries)
-    differing = np.flatnonzero(known & (np.abs(values - expected) > tolerance)).tolist()
-    if not differing:
-        return None
-    row = min(differing, key=lambda row: len(queries.changed(())[row].run))
-    return Contradiction(
-        f"at k={call.k}",
-        f"At k={k}, the function does not compute what it does at k={call.k}: for this ranking it "
-        f"returns {values[row]:.4f} instead of {expected[row]:.4f}.",
-        arguments_text(call.form, queries.changed(())[row]),
-    )
-
-
 # ndcg/explanations/check.py: The definition that a function of nDCG computes: of which libraries, and with which slips.
 
-# If the arguments are right, some convention agrees with this share of the answers, or its values
-# have this correlation with them.
-LEAST_AGREEING = 0.2
-LEAST_CORRELATION = 0.9
+LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
 # Libraries that order ties of longer lists in no fixed way.
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
+OF_COPIES = "for two copies of a ranking"
 WRAPPER = (
     "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
     "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
@@ -17852,10 +17349,8 @@ class Check(Readable):
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
             it computes.
-        contradiction: what shows that it does not compute the matches: its score of different
-            rankings, or at another cutoff.
-        is_doubtful: whether the function is probably called in another way: nothing explains its
-            answers, and no convention has similar values.
+        contradiction: what shows that a function of several rankings does not compute the matches,
+            in words: its score of different rankings.
         called: the calls that were made to find the form, in words, if the best of them explains
             few answers.
     """
@@ -17872,8 +17367,7 @@ class Check(Readable):
     notes: tuple[str, ...] = ()
     unordered: int = 0
     refused: bool = False
-    contradiction: Contradiction | None = None
-    is_doubtful: bool = False
+    contradiction: str = ""
     called: tuple[str, ...] = ()
 
     @property
@@ -17883,7 +17377,7 @@ class Check(Readable):
         Empty if other scores contradict them, and if it refused most rankings: a few scores that
         agree do not show what it computes.
         """
-        if self.refused or self.contradiction is not None:
+        if self.refused or self.contradiction:
             return ()
         return self._agreed
 
@@ -17895,6 +17389,12 @@ class Check(Readable):
             if match == Match(match.convention):
                 names.append(match.convention)
         return tuple(names)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether it may take other arguments: nothing explains its answers, and few agree."""
+        most = max(self.agreeing.values(), default=0)
+        return not self.matches and most < LEAST_AGREEING * self.answered
 
     @property
     def nearest(self) -> str:
@@ -17936,20 +17436,12 @@ class Check(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return [*self._verdict(), *self._difference(), *self.notes]
+        return [*self._verdict(), *self._difference(), *self._how_to_wrap(), *self.notes]
 
     def _verdict(self) -> Iterator[str]:
         if not self.answered:
             yield f"The function returned no score for any of {self.cases:,} rankings."
-            yield from self._how_to_wrap()
             return
-        if self.is_doubtful:
-            most = max(self.agreeing.values())
-            yield (
-                "Nothing explains its answers: "
-                f"with any convention, at most {most:,} of {self.answered:,} agree."
-            )
-            yield from self._how_to_wrap()
         agree = f"all {self.answered:,} rankings agree"
         if self.unordered:
             agree = f"all {self.answered - self.unordered:,} rankings without ties agree"
@@ -17969,14 +17461,13 @@ class Check(Readable):
                 )
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
-        if not self.matches and not self.is_doubtful:
+        if not self.matches:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
-        if self.contradiction is not None:
-            yield self.contradiction.differing
-            yield self.contradiction.arguments
+        if self.contradiction:
+            yield self.contradiction
             if agreed:
-                yield f"It computes the nDCG of {agreed} {self.contradiction.agreeing}: {agree}."
+                yield f"It computes the nDCG of {agreed} {OF_COPIES}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -17988,7 +17479,9 @@ class Check(Readable):
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
     def _how_to_wrap(self) -> Iterator[str]:
-        yield "It probably takes other arguments than those that it was called with, in any order:"
+        if not self.called:
+            return
+        yield "It may take other arguments than those that it was called with, in any order:"
         for arguments in self.called:
             yield f"  ({arguments})"
         yield "Wrap it in a function that takes one of these, and check that one, for example:"
@@ -18002,8 +17495,8 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
-            if self.contradiction is not None:
-                definition += f" {self.contradiction.agreeing}"
+            if self.contradiction:
+                definition += f" {OF_COPIES}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
@@ -18014,7 +17507,7 @@ class Check(Readable):
             subject = "Or it"
             if factor in FACTORS:
                 yield FACTORS[factor]
-            if _is_sum(factor) and FORMS[self.form].is_batch and self.contradiction is None:
+            if _is_sum(factor) and FORMS[self.form].is_batch and not self.contradiction:
                 yield "It returns the sum over the rankings, not their mean."
             for name in names:
                 yield slip_named(name).sentences
@@ -18070,9 +17563,10 @@ def check(
 ) -> Check:
     """Find out which library's nDCG a function computes, or how it goes wrong.
 
-    The function is asked for the nDCG of small random rankings, one query at a time: with ties,
-    unjudged and unretrieved documents, graded relevance, no relevant documents, more and fewer
-    documents than the cutoff. It is not asked about rankings that its form cannot express.
+    The function is asked for the nDCG of small random rankings, one query at a time, at the cutoff
+    and at half of it: with ties, unjudged and unretrieved documents, graded relevance, no relevant
+    documents, more and fewer documents than the cutoff. It is not asked about rankings that its
+    form cannot express.
 
     Args:
         function: returns the nDCG of one query, from a ranking and the cutoff; if `k` is None, it
@@ -18167,21 +17661,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     result = Check("", call.form, call.k, asked.cases, 0, (), {}, wanted)
     if asked.answers is None:
         return replace(result, notes=tuple(notes))
-    answers, matches, unordered = _explanations_check_explained(asked, asked.answers, first)
+    answers = asked.answers
     queries = answers.queries
-    contradiction = None
+    matches, unordered = _explanations_check_explained(asked, answers, first)
+    contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
-        contradiction = of_different_rankings(asker, answers.tolerance, is_sum=is_sum)
-    if matches and contradiction is None:
-        contradiction = at_another_cutoff(asker, matches[0], first, answers.tolerance)
+        contradiction = asker.contradiction_of_mean(answers.tolerance, is_sum=is_sum)
     agreeing = {}
-    correlation = 0.0
     for name in CONVENTIONS:
-        expected = queries.scores(_options(name))
-        agreeing[name] = int(answers.agree(expected).sum())
-        correlation = max(correlation, _correlation(answers.values[0], expected))
-    agrees_rarely = max(agreeing.values()) < LEAST_AGREEING * len(answers.plain)
+        agreeing[name] = int(answers.agree(queries.scores(_options(name))).sum())
     result = replace(
         result,
         answered=len(answers.plain),
@@ -18190,7 +17679,6 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         unordered=unordered,
         agreeing=agreeing,
         contradiction=contradiction,
-        is_doubtful=not matches and agrees_rarely and correlation < LEAST_CORRELATION,
     )
     nearest = result.nearest
     expected = queries.scores(_options(nearest))
@@ -18203,7 +17691,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
             "ask for more cases.",
         )
-    if differing.any() and not result.is_doubtful and not (unordered and result.status == 0):
+    if differing.any() and not (unordered and result.status == 0):
         visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
@@ -18215,31 +17703,16 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
             notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
-    if call.form == "ids" and OF_A_SET not in asker.habits:
-        as_sets = Asker(asker.function, call._replace(form="sets"))
-        if as_sets.depends_on_sets(first.queries.changed(())):
-            notes.append(
-                "If the relevant ids are a set, its answers depend on the order of that set."
-            )
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
 
-def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[Answers, list[Match], int]:
-    """Return answers with their tolerance, what explains them, and the rankings without order."""
+def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
+    """Return what explains answers, and the number of rankings without order."""
     if asked.refused and len(np.unique(answers.values)) == 1:
         # So few answers show nothing.
-        return answers, [], 0
-    tolerances = [answers.tolerance]
-    if {0.0, 1.0}.issuperset(answers.values.flat) and answers.tolerance != FLOAT32:
-        # Values of 0 and 1 may be rounded, but some definitions give only these.
-        tolerances.insert(0, FLOAT32)
-    for tolerance in tolerances:
-        answers = answers._replace(tolerance=tolerance)
-        matches, unordered = explain_answers(answers, first._replace(tolerance=tolerance))
-        if matches:
-            break
-    return answers, matches, unordered
+        return [], 0
+    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
 
 
 def _notes(asked: Asked) -> Iterator[str]:
@@ -18262,8 +17735,6 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.is_contradicted:
         names = ", ".join(call.names)
         yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
-    if asked.asker.leaves_out_empty:
-        yield "It leaves rankings without relevant documents out of the mean."
     for name, habit in asked.asker.habits.items():
         sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
         if habit.example:
@@ -18300,18 +17771,6 @@ def _signature(result: Check, answers: Answers) -> str:
 
 def _differ_visibly(values: Floats, expected: Floats, tolerance: float) -> Mask:
     return ~np.isclose(values, expected, rtol=0, atol=max(tolerance, VISIBLE), equal_nan=True)
-
-
-def _correlation(values: Floats, expected: Floats) -> float:
-    """Return how closely values follow expected ones, from 0 to 1, also in the opposite direction.
-
-    >>> round(_correlation(np.array([0.9, 0.4, 0.1]), np.array([0.1, 0.6, 0.9])), 6)
-    1.0
-    """
-    known = np.isfinite(values) & np.isfinite(expected)
-    if min(len(np.unique(values[known])), len(np.unique(expected[known]))) < 2:
-        return 0.0
-    return float(abs(np.corrcoef(values[known], expected[known])[0, 1]))
 
 
 def _smallest_example(
@@ -18497,13 +17956,8 @@ def in_order_of_ids(
     lacking = [query for query in ids if query not in by_id]
     if not lacking:
         return [by_id[query] for query in ids]
-    kinds = {id_kind(type(query)) for query in ids}
-    if by_id and kinds.isdisjoint(id_kind(type(query)) for query in by_id):
-        in_references = f"{shown(ids[0])} in the {mark('references')}"
-        types = f"{shown(next(iter(by_id)))} in {argument}, {in_references}"
-        problem = f"ids of queries are of another type, such as {types}"
-        raise InputError(f"{problem}; give both the same type", argument)
-    problem = f"query {shown(lacking[0])} is missing ({len(lacking)} such queries)"
+    lacks = f"query {shown(lacking[0])} is missing from {shown(list(by_id))}"
+    problem = f"{lacks} ({len(lacking)} such queries)"
     raise InputError(f"{problem}; give each query of the {mark('references')} {what}", argument)
 
 
@@ -18930,15 +18384,13 @@ def draw_rows(
     name_rows(axes, [name for name, _ in rows])
 
 
-def name_rows(axes: Any, names: Sequence[str], heights: Sequence[float] | None = None) -> None:
+def name_rows(axes: Any, names: Sequence[str]) -> None:
     """Label the rows, the first on top, and values sparsely; a dollar sign is not math."""
-    if heights is None:
-        heights = range(len(names))
-    axes.set_yticks(heights, names)
+    axes.set_yticks(range(len(names)), names)
     for tick in axes.get_yticklabels():
         tick.set_parse_math(False)
     axes.locator_params(axis="x", nbins=5)  # more overlap in a narrow panel
-    axes.set_ylim(max(heights) + 0.6, min(heights) - 0.6)
+    axes.set_ylim(len(names) - 0.4, -0.6)
 
 
 def legend_above(axes: Any) -> None:
@@ -18949,10 +18401,8 @@ def legend_above(axes: Any) -> None:
 # ndcg/explanations/reported.py: Read reported scores: a score, scores by name, or a value per query.
 
 HALF_UNIT = 0.5000005  # of the last digit: half of it may be rounded up or down
-# How far off a score may be, however many digits it has
-LOSS_OF_32_BITS = 1e-6  # a 32-bit number, since some libraries compute with 32 bits
-LOSS_OF_MEAN = 2e-7  # any other number, which may be the mean of 32-bit values
-REORDERED = 1e-9  # the score of the closest convention, which may sum in another order
+# How far off a score may be, however many digits it has: some libraries compute with 32 bits
+LOSS_OF_32_BITS = 1e-6
 WITHOUT_VALUE = ("nan", "none", "null", "-", "")  # texts that mean that a query has no value
 # The names that programs give nDCG: nDCG@10, ndcg_at_10 (MTEB), ndcg_cut_10 (trec_eval), ndcg_10
 NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
@@ -18970,7 +18420,6 @@ class _Number(NamedTuple):
 
     value: float
     half_unit: float  # of its last digit
-    loss: float  # what it may be off, however many digits it has
     # whether a score was given in percent, or the digits of a value show that it was rounded
     is_percent: bool = False
     is_rounded: bool = False
@@ -19062,17 +18511,15 @@ class Reported(NamedTuple):
                 )
             numbers = list(map(_value_of_query, values))
         # In this order, every column is contiguous.
-        scores, half_unit, loss, _, is_rounded = np.array(numbers, np.float64, order="F").T
+        scores, half_unit, _, is_rounded = np.array(numbers, np.float64, order="F").T
         if by_query:
-            loss = loss.min(keepdims=True)
             # Values such as 0.5 show fewer digits than others.
             half_unit = half_unit.min(keepdims=True)
             if not is_rounded.any():
                 half_unit = np.zeros(1)
         return Evidence(
             scores=scores,
-            tolerance=half_unit + loss,
-            exact=half_unit + REORDERED,
+            tolerance=half_unit + LOSS_OF_32_BITS,
             cutoffs=list(chain.from_iterable(self.given)),
             by_query=by_query,
         )
@@ -19084,10 +18531,11 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     if not isinstance(names[0], str) and all(isinstance(name, str) for name in values):
         # The names in a file are text, also where they are numbers.
         values = {int(name) if name.isdecimal() else name: values[name] for name in values}
+    unknown = values.keys() - set(names)
+    if unknown:
+        name = shown(min(unknown, key=str))
+        raise InputError(f"{name} is neither an nDCG nor a query of the references", "got")
     may_be_omitted = rankings.lacking() | (rankings.counts()["relevant"] == 0)
-    if values and values.keys().isdisjoint(names):
-        first = next(iter(values))
-        raise InputError(f"{shown(first)} is neither an nDCG nor a query of the references", "got")
     missing = [name for name in compress(names, ~may_be_omitted) if name not in values]
     if missing:
         none = mark("None", before=", ", after=" for a query without one")
@@ -19096,9 +18544,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
             f"give the value of each query{none}",
             "got",
         )
-    unknown = values.keys() - set(names)
-    if unknown:
-        raise InputError(f"query {shown(min(unknown, key=str))} is not in the references", "got")
     return list(map(values.get, names))
 
 
@@ -19171,7 +18616,7 @@ def _value_of_query(value: Any) -> _Number:
     """
     if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
-        return _Number(math.nan, math.inf, LOSS_OF_32_BITS)
+        return _Number(math.nan, math.inf)
     decimal = _decimal(value)
     number = float(decimal)
     if not math.isfinite(number):
@@ -19179,19 +18624,7 @@ def _value_of_query(value: Any) -> _Number:
     exponent = _exponent(decimal)
     may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
     half_unit = HALF_UNIT * 10.0**exponent
-    return _Number(number, half_unit, _loss(number), is_rounded=not may_be_exact)
-
-
-def _loss(number: float) -> float:
-    """Return how much a score may differ from the same in 64 bits, however many digits it has.
-
-    >>> [_loss(number) for number in (2 / 3, float(np.float32(2 / 3)), 0.6666667)]
-    [2e-07, 1e-06, 1e-06]
-    """
-    single = _in_32_bits(number)
-    if number in (float(single), float(str(single))):
-        return LOSS_OF_32_BITS
-    return LOSS_OF_MEAN
+    return _Number(number, half_unit, is_rounded=not may_be_exact)
 
 
 def _in_32_bits(number: Any) -> np.float32:
@@ -19252,9 +18685,7 @@ def _score(got: Any, highest: float) -> _Number:
         )
     scale = 100 if percent else 1
     value = float(number / scale)
-    # The original may have been computed in percent, or not.
-    loss = max(_loss(float(number)), _loss(value))
-    return _Number(value, HALF_UNIT * 10.0**exponent / scale, loss, is_percent=percent)
+    return _Number(value, HALF_UNIT * 10.0**exponent / scale, is_percent=percent)
 
 
 # The results of programs
@@ -20239,16 +19670,7 @@ def _with_answer(
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:
-        found, cause = _with_causes(explanation, scorer, reported, searched)
-        as_given = reported.as_given()
-        (_, nearest), *_ = found._nearest_first()
-        is_percent = found.percent and not as_given.percent
-        # A tenth of the nearest score is as far from it, by ratio, as ten times of it.
-        if (found.answer and found.answer.fits) or not is_percent or 10 * score > nearest:
-            return found, cause
-        note = f"Read as a percentage, {100 * score:g}% is {score:g}, which nothing gives either."
-        explanation = replace(explanation, notes=(*explanation.notes, note))
-        return _with_answer(explanation, scorer, as_given, start)
+        return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)
     matches = tuple(cause.combination.convention for cause in conventions)
     explanation = replace(
@@ -20304,15 +19726,11 @@ def _with_causes(
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
         common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
-        unordered = _unordered_ties(scorer, evidence, nearest)
-        if unordered:
-            answer = answer._replace(decide=unordered)
         explanation = replace(
             explanation,
             nearest=nearest,
             disagreeing=tuple(compress(scorer.rankings.names(), differing)),
             in_common=tuple(map(Message, common)),
-            answer=answer,
         )
     if answer.kind == "unknown":
         return explanation, None
@@ -20321,27 +19739,6 @@ def _with_causes(
         return explanation, first
     options = Options.parse(**first.combination.options)
     return replace(explanation, signature=scorer.signature(options)), None
-
-
-def _unordered_ties(scorer: Scorer, evidence: Evidence, nearest: Combination) -> str:
-    """Return in words that every value is possible with some order of ties; empty if one is not."""
-    known = {**scorer.known, "k": nearest.options["k"]}
-    conventions = [Combination(name, {}, math.nan, known) for name in CONVENTIONS]
-    for combination in (nearest, *conventions):
-        try:
-            options = combination.options
-            worst = scorer.values_by_query(Options.parse(**{**options, "ties": "worst"}))
-            best = scorer.values_by_query(Options.parse(**{**options, "ties": "best"}))
-        except ValueError:  # it has no score
-            continue
-        lowest, highest = worst - evidence.tolerance, best + evidence.tolerance
-        is_possible = (lowest <= evidence.scores) & (evidence.scores <= highest)
-        if (is_possible | (np.isnan(best) & np.isnan(evidence.scores))).all():
-            return (
-                f"Each value lies between those of {marked(combination)} with the worst and with "
-                "the best order of ties: does your code sort ties in no fixed order?"
-            )
-    return ""
 
 
 def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.inf) -> float:
@@ -21997,7 +21394,9 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
             excluded = np.isnan(columns[name]) & applies
             measures.setdefault(excluded.tobytes(), []).append(name)
         for mask, names in measures.items():
-            measure = _some_names(names, options.names)
+            measure = ""
+            if len(names) < len(options.names):
+                measure = f" of {', '.join(names)}"
             yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
     if "weight" in columns:
         yield from _left_out_notes("weight 0", columns["weight"] == 0)
@@ -22041,7 +21440,7 @@ def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield sentences on excluded documents, and on queries that they leave nothing relevant."""
+    """Yield a sentence on the documents that were excluded."""
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
@@ -22052,27 +21451,13 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
             f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
             "the ids of queries and documents?"
         )
-        return
-    if from_run:
+    elif from_run:
         yield (
             f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
             f"{judged:,}."
         )
-        return
-    yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
-    emptied = (columns[EXCLUDED[1]] > 0) & (columns["ideal"] <= 0)
-    count = 0
-    for name, measure, _ in options.results:
-        if measure == "nDCG":
-            count = max(count, int((emptied & ~np.isnan(columns[name])).sum()))
-    if count == 0:
-        return
-    value = options.scoring["zero_division"]
-    counted = "counted" if isinstance(value, str) else f"counted as {value:g}"
-    skip = f"{mark('zero_division', math.nan)} leaves such queries out of the mean"
-    have, are = _verbs(count)
-    left = f"{count:,} of {len(emptied):,} queries {have} no relevant document left and {are}"
-    yield Message(f"{left} {counted}; {skip}.")
+    else:
+        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
@@ -22101,30 +21486,16 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
             "their queries have a value."
         )
     named = [part for value, part in slices.items() if value is not None]
-    measures_by_count: dict[int, list[str]] = {}
-    without_interval = []
-    for name, score in means.items():
-        counted = sum(part.scores[name].queries > 0 for part in named)
-        if counted < len(named):
-            measures_by_count.setdefault(counted, []).append(name)
-        if score.queries and math.isnan(score.low):
-            without_interval.append(name)
-    for counted, names in measures_by_count.items():
+    counted = []
+    for name in means:
+        counted.append(sum(part.scores[name].queries > 0 for part in named))
+    if min(counted, default=0) < len(named):
         yield (
-            f"The mean of slices{_some_names(names, means)} is over {counted:,} of "
-            f"{len(named):,} slices; the others have no value."
+            f"The mean of slices is over {range_text(counted)} of {len(named):,} slices; "
+            "the others have no value."
         )
-    if without_interval:
-        yield (
-            f"The mean of slices{_some_names(without_interval, means)} has no interval, since one "
-            "of the slices has none."
-        )
-
-
-def _some_names(names: Sequence[str], all_names: Collection[str]) -> str:
-    if len(names) == len(all_names):
-        return ""
-    return f" of {', '.join(names)}"
+    if any(score.queries and math.isnan(score.low) for score in means.values()):
+        yield "The mean of slices has no interval, since one of the slices has none."
 
 
 def small_slices(sizes: Sequence[int]) -> Iterator[str]:
@@ -22155,17 +21526,15 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     return list(map(float, testing.holm(pairs, least)))
 
 
-def differing_text(least: int, most: int | None = None) -> str:
+def differing_text(queries: int) -> str:
     """Return the number of queries that differ, in words.
 
-    >>> differing_text(1), differing_text(4), differing_text(3, 5)
-    ('1 query that differs', '4 queries that differ', '3 to 5 queries that differ')
+    >>> differing_text(1), differing_text(4)
+    ('1 query that differs', '4 queries that differ')
     """
-    if most not in (None, least):
-        return f"{least:,} to {most:,} queries that differ"
-    if least == 1:
+    if queries == 1:
         return "1 query that differs"
-    return f"{least:,} queries that differ"
+    return f"{queries:,} queries that differ"
 
 
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
@@ -22188,53 +21557,31 @@ def _first_names(names: Sequence[str]) -> str:
     return text
 
 
-def notes_on_tests(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
-    """Yield notes on pairs that cannot be significant, or perhaps are not, and on their power."""
-    yield from _beyond_notes(pairs, testing, baseline)
-    too_few = near = 0
-    for pair in pairs:
-        too_few += pair.has_too_few_queries
-        # The error of p, times p_holm / p, is that of p_holm.
-        near += abs(pair.p_holm - SIGNIFICANT) * pair.p < 2 * pair.p_error * pair.p_holm
+def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
+    """Yield notes on pairs that cannot be significant, and on their power."""
+    yield from _beyond_notes(pairs, testing)
+    too_few = sum(pair.has_too_few_queries for pair in pairs)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
             "with 80% power, even the greatest possible."
         )
-    if near:
-        yield (
-            f"{near:,} of {len(pairs):,} corrected p-values lie within two standard errors of "
-            f"{SIGNIFICANT}: all permutations might put them on the other side."
-        )
 
 
-def _beyond_notes(pairs: Sequence[Pair], testing: Testing, baseline: str | None) -> Iterator[str]:
+def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
-    least = 1.0
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
         if p >= SIGNIFICANT and pair.permutations > 1:
-            beyond.append(pair)
-            least = min(least, p)
+            beyond.append(p)
     if not beyond:
         return
     tests = len(testing.families(pairs)[0])  # which are corrected together
-    needed = []
-    reason = "this number of permutations"
-    if all(pair.exact for pair in beyond):
-        # Of n queries that differ there are 2 ** n permutations.
-        differing = [pair.permutations.bit_length() - 1 for pair in beyond]
-        reason = differing_text(min(differing), max(differing))
-        enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
-        needed.append(f"{enough} queries that differ")
-    p_name = "p"
-    if tests > 1:
-        p_name = f"p corrected for {tests:,}"
-        # Against a baseline, a system is in one pair; without one, in a pair with every other.
-        needed.append("fewer pairs, as with a baseline" if baseline is None else "fewer pairs")
+    # Of n queries that differ there are 2 ** n permutations.
+    enough = int(math.log2(tests * testing.sides / SIGNIFICANT)) + 1
     yield (
-        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: with {reason}, {p_name} "
-        f"is at least {least:.4f}. A significant result needs {', or '.join(needed)}."
+        f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: p (Holm) is at least "
+        f"{min(beyond):.4f}. A significant result needs {enough} queries that differ."
     )
 
 
@@ -26954,7 +26301,7 @@ def _compared_slices(
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems, slices, and the difference of every query.
 
-# So many queries with the greatest gains, and with the greatest losses, have a labeled row.
+# So many queries with the greatest gains, and with the greatest losses, have a row.
 EXTREMES = 5
 
 
@@ -27076,39 +26423,24 @@ def plot_slices(
 
 
 def plot_queries(axes: Any, ids: Sequence[Any], difference: Floats, label: str) -> None:
-    """Draw the difference of every query, the greatest on top; the extreme ones have labels."""
+    """Draw the greatest differences of queries, gains on top; a row counts those in between."""
     # Queries without a value, nan, are sorted last.
     order = np.argsort(-difference, kind="stable")[: np.count_nonzero(~np.isnan(difference))]
-    difference = difference[order]
+    values = difference[order].tolist()
     names = [str(ids[index]) for index in order.tolist()]
-    height = np.arange(len(names), dtype=float)
-    middle = slice(0, 0)
-    between = 0
-    if len(names) > 3 * EXTREMES:
-        # Those in between share as many rows as the queries at one end.
-        middle = slice(EXTREMES, -EXTREMES)
-        between = len(names) - 2 * EXTREMES
-        height[middle] = EXTREMES * (1 + (np.arange(between) + 0.5) / between) - 0.5
-        height[-EXTREMES:] = np.arange(2 * EXTREMES, 3 * EXTREMES)
-    named = np.delete(np.arange(len(names)), middle)
-    colors = np.where(difference[named] > 0, "C0", "C1")
-    axes.barh(height[named], difference[named], color=colors, height=0.7)
-    rows = {height[index]: names[index] for index in named.tolist()}
-    if between:
-        gains, losses = np.maximum(difference[middle], 0), np.minimum(difference[middle], 0)
-        area = {"step": "mid", "linewidth": 0}
-        axes.fill_betweenx(height[middle], 0, gains, color="C0", **area)
-        axes.fill_betweenx(height[middle], 0, losses, color="C1", **area)
-        rows[1.5 * EXTREMES - 0.5] = f"{between:,} more"
-    name_rows(axes, list(rows.values()), list(rows))
+    higher = sum(value > 0 for value in values)
+    lower = sum(value < 0 for value in values)
+    equal = len(values) - higher - lower
+    between = len(values) - 2 * EXTREMES
+    if between > EXTREMES:
+        names[EXTREMES:-EXTREMES] = [f"{between:,} more"]
+        values[EXTREMES:-EXTREMES] = [0.0]
+    colors = ["C0" if value > 0 else "C1" for value in values]
+    axes.barh(range(len(values)), values, color=colors, height=0.7)
+    name_rows(axes, names)
     axes.axvline(0, color="gray", linewidth=1)
-    higher = np.count_nonzero(difference > 0)
-    lower = np.count_nonzero(difference < 0)
     axes.set_xlabel(label, parse_math=False)
-    axes.set_title(
-        f"higher on {higher:,}, equal on {len(names) - higher - lower:,}, lower on {lower:,}",
-        size="medium",
-    )
+    axes.set_title(f"higher on {higher:,}, equal on {equal:,}, lower on {lower:,}", size="medium")
 
 
 # ndcg/statistics/comparison.py: The comparison of several systems on the same queries, with intervals and tests.
@@ -27279,16 +26611,12 @@ class Comparison(Evaluation):
         return table
 
     def _exactness(self, pairs: Sequence[Pair]) -> str:
-        """Return the number of pairs with an exact p, and the precision of p for the others."""
+        """Return whether p is exact for all pairs, else its precision."""
         sampled = [pair for pair in pairs if not pair.exact]
         if not sampled:
             return "all permutations: exact"
         error = max(pair.p_error for pair in sampled)
-        text = f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-        exact = len(pairs) - len(sampled)
-        if exact == 0:
-            return text
-        return f"exact for {exact:,} of {len(pairs):,}; for the others {text}"
+        return f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
 
     def _remarks(self) -> list[str]:
         testing = self.testing
@@ -27406,7 +26734,7 @@ class Comparison(Evaluation):
         Args:
             measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
                 ``"nDCG@10"``; by default the first measure.
-            queries: instead, show how much every system differs on every query, in a panel per
+            queries: instead, show the queries on which every system differs most, in a panel per
                 system, at the first cutoff.
             ax: Matplotlib Axes to draw into, or a list of these for several panels. By default a
                 new figure has all panels.
@@ -27715,7 +27043,7 @@ def comparison_of(
     notes: list[str] = []
     if testing.paired:
         notes += equal_notes(pairs)
-    notes += notes_on_tests(pairs, testing, contest.baseline)
+    notes += notes_on_tests(pairs, testing)
     if slices is not None:
         notes += small_slices(np.bincount(slices.code).tolist())
         notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
@@ -27874,7 +27202,9 @@ def compare_reports(
         if len(types) > 1:
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
-        notes = list(_notes_of_independent(tables))
+        notes = []
+        if _slice_columns(tables):
+            notes.append("Slices are not compared, since the queries are not paired.")
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: BySystem = {}
     for name, table in tables.items():
@@ -27923,19 +27253,13 @@ def _same_signature(reports: Mapping[str, Report]) -> str:
     first, *others = reports
     signature = reports[first].signature
     one = choices_in(signature)
-    option_names = dict(SAID_AS)
-    defaults = {}  # of options that a signature omits
-    for name, option in OPTIONS.items():
-        option_names[option.said_as] = name
-        if option.unsaid:
-            defaults[option.said_as] = str(option.unsaid[0])
+    option_names = {**SAID_AS, **{option.said_as: name for name, option in OPTIONS.items()}}
     for system in others:
         other = choices_in(reports[system].signature)
         differing = []
         for key in {**one, **other}:
-            default = defaults.get(key, "not given")
             if one.get(key) != other.get(key):
-                values = f"{one.get(key, default)} and {other.get(key, default)}"
+                values = f"{one.get(key, 'not given')} and {other.get(key, 'not given')}"
                 differing.append(f"{option_names.get(key, key)} ({values})")
         if differing:
             raise InputError(
@@ -27977,48 +27301,25 @@ def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
     return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
-def _other_judgments(tables: Tables) -> dict[str, int]:
-    """Return how many queries of the other reports are judged otherwise than in the first."""
-    (_, first), *others = tables.items()
-    counts = {}
-    for name, table in others:
-        differs = np.zeros(len(table), bool)
-        for column in {"judged", "relevant"}.intersection(table.column_names, first.column_names):
-            differs |= table[column].to_numpy() != first[column].to_numpy()
-        counts[name] = int(np.count_nonzero(differs))
-    return counts
-
-
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
     """Yield notes on queries that may not be the same, of tables in the same order."""
-    first = next(iter(tables))
-    ids = tables[first]["query"].to_pylist()
+    (first, table_of_first), *others = tables.items()
+    ids = table_of_first["query"].to_pylist()
     if ids == list(range(len(ids))):
         yield (
             f"The queries are numbered 0 to {len(ids) - 1:,}, as without ids, and were matched by "
             "number: are they the same in all reports, in the same order?"
         )
-    for name, differing in _other_judgments(tables).items():
+    for name, table in others:
+        differs = np.zeros(len(table), bool)
+        for column in ("judged", "relevant"):
+            if column in table.column_names and column in table_of_first.column_names:
+                differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
+        differing = int(np.count_nonzero(differs))
         if differing == 1:
             yield f"{name}: 1 query has other judgments than in {first}."
         elif differing > 1:
             yield f"{name}: {differing:,} queries have other judgments than in {first}."
-
-
-def _notes_of_independent(tables: Tables) -> Iterator[str]:
-    """Yield notes on what is not compared if queries are independent samples."""
-    try:
-        may_be_same = not any(_other_judgments(same_queries(tables)).values())
-    except OtherQueriesError:
-        may_be_same = False
-    if may_be_same:
-        with_pairs = mark("paired", True, said="with paired=True")
-        yield Message(
-            "The queries of all reports have the same ids or positions and as many relevant "
-            f"documents: if they are the same, {with_pairs} smaller differences can be found."
-        )
-    if _slice_columns(tables):
-        yield "Slices are not compared, since the queries are not paired."
 
 
 def some_of(names: Collection[Any], noun: str) -> str:
