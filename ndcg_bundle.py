@@ -10640,7 +10640,7 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched()
-    doubts += doubts_about_ids(rankings, run, inputs.references)
+        doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:
         rankings = rankings._replace(doubts=tuple(doubts), has_ranks=has_ranks)
@@ -13743,7 +13743,8 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
     """Return what a warning says if scores are labels or grades, and relevances fractions."""
-    if (score != np.trunc(score)).any():
+    # The first score tells nearly always.
+    if len(score) == 0 or float(score[0]) % 1 != 0 or (score != np.trunc(score)).any():
         return ""
     grades = np.unique(score)
     # With fewer fractions they may well be judgments.
@@ -13771,8 +13772,9 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
         return ""
     if rankings.judged is not None or rankings.retrieved is not None:
         return ""
-    last = rankings.score[np.maximum(rankings.offsets[1:] - 1, 0)]
-    if 2 * np.count_nonzero(last == 0) < rankings.queries:  # nearly always
+    # The ends of the first two rows tell nearly always.
+    ends = rankings.offsets[1:3].tolist()
+    if rankings.score[ends[0] - 1] != 0 and rankings.score[ends[-1] - 1] != 0:
         return ""
     is_zero = rankings.score == 0
     begins = np.zeros(len(is_zero) + 1, bool)
@@ -13781,7 +13783,7 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
     if is_followed_by_score.any() or rankings.relevance[is_zero].any():
         return ""
     zeros = rankings.sums(is_zero)
-    if zeros.min() == zeros.max() or not (rankings.score < 0).any():
+    if np.median(zeros) == 0 or zeros.min() == zeros.max() or not (rankings.score < 0).any():
         return ""
     problem = "rows end in scores of 0 with relevance 0, as padding does, above negative scores"
     padded = f"pad the references with -100 and give {mark('ignore_index', -100)}"
@@ -13801,9 +13803,11 @@ def doubt_about_order(rankings: Rankings) -> str:
     if rankings.has_ranks or len(rankings.score) < FEWEST_DOCUMENTS:
         return ""
     # The first queries tell nearly always, without a look at the others.
-    first_queries = [_first_scores(rankings, query) for query in range(min(rankings.queries, 2))]
-    may_rise = any(scores == sorted(scores) for scores in first_queries)
-    may_count = _may_count(rankings, first_queries[0])
+    starts = rankings.offsets[:3].tolist()
+    first_scores = _first_scores(rankings, starts[0], starts[1])
+    second_scores = _first_scores(rankings, starts[1], starts[-1])
+    may_rise = first_scores == sorted(first_scores) or second_scores == sorted(second_scores)
+    may_count = _may_count(rankings, first_scores)
     if not may_rise and not may_count:
         return ""
     query, score = rankings.retrieved_scores()
@@ -13823,13 +13827,13 @@ def doubt_about_order(rankings: Rankings) -> str:
     return _counted_scores(int(score.min()))
 
 
-def _first_scores(rankings: Rankings, query: int) -> list[Any]:
-    """Return the first scores of a query."""
-    start, end = rankings.offsets[query : query + 2]
-    scores = rankings.score[start:end]
+def _first_scores(rankings: Rankings, start: int, end: int) -> list[Any]:
+    """Return the first scores among some documents, of which the retrieved ones come first."""
+    rows = slice(start, min(end, start + 4))
+    scores = rankings.score[rows]
     if rankings.retrieved is not None:
-        scores = scores[rankings.retrieved[start:end]]
-    first_scores: list[Any] = scores[:4].tolist()
+        scores = scores[rankings.retrieved[rows]]
+    first_scores: list[Any] = scores.tolist()
     return first_scores
 
 
