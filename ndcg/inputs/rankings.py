@@ -83,6 +83,10 @@ class Rankings(NamedTuple):
             return list(range(self.queries))
         return as_list(self.query_ids)
 
+    def names_of(self, queries: slice) -> list[Any]:
+        """Return the ids of some queries that have ids."""
+        return as_list(taken(self.query_ids, queries))
+
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
