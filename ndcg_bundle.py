@@ -4883,6 +4883,10 @@ class Rankings(NamedTuple):
             return list(range(self.queries))
         return as_list(self.query_ids)
 
+    def names_of(self, queries: slice) -> list[Any]:
+        """Return the ids of some queries that have ids."""
+        return as_list(taken(self.query_ids, queries))
+
     @property
     def missing(self) -> Mask:
         """True for a query with documents of which none has a score: the run lacks it."""
@@ -6817,20 +6821,24 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
 
     Nothing is said where no document was both retrieved and judged, which is a warning of its own.
     """
-    if not has_ids(run) or not has_ids(qrels) or rankings.unmatched:
+    if not has_ids(run) or not has_ids(qrels) or rankings.unmatched or not len(rankings.score):
         return
-    lacks_judged = rankings.retrieved is not None
-    has_unjudged = rankings.judged is not None
     if rankings.documents is None or rankings.query_ids is None:
         return
-    if lacks_judged:
+    retrieved = rankings.retrieved
+    lacks_judged = retrieved is not None
+    has_unjudged = rankings.judged is not None
+    first_ids = rankings.documents(0)  # which tell nearly always
+    # The retrieved documents of a query come first.
+    begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
+    if retrieved is not None and not retrieved[begins].all():
         yield from _respelled_queries(rankings, run)
     if rankings.excluded is None:
-        if has_unjudged:
+        if has_unjudged and rankings.names_of(slice(1))[0] in first_ids:
             yield from _own_documents(rankings)
         if lacks_judged and str(run.first_id).isdigit():
             yield from _positions_as_ids(rankings)
-    if lacks_judged and has_unjudged:
+    if lacks_judged and has_unjudged and _may_be_respelled(first_ids):
         yield from _respelled_ids(rankings)
 
 
@@ -6863,9 +6871,9 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
 
     Nobody judged it, as in collections whose queries are documents. BEIR leaves it out.
     """
-    if rankings.queries < FEWEST_QUERIES or rankings.query_ids is None:
+    if rankings.queries < FEWEST_QUERIES:
         return
-    queries = as_list(rankings.query_ids[:QUERIES_LOOKED_AT])
+    queries = rankings.names_of(slice(QUERIES_LOOKED_AT))
     for index, documents in enumerate(_first_ids(rankings)):
         if queries[index] not in documents:
             return
@@ -6904,10 +6912,7 @@ def _respelled_ids(rankings: Rankings) -> Iterator[str]:
 
     It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
     """
-    ids = list(_first_ids(rankings))
-    if not _may_be_respelled(ids):
-        return
-    for query, documents in enumerate(ids):
+    for query, documents in enumerate(_first_ids(rankings)):
         retrieved, judged = rankings.sides_of(query)
         unjudged = compress(documents, retrieved & ~judged)
         by_spelling = {spelling(document): document for document in unjudged}
@@ -6919,14 +6924,14 @@ def _respelled_ids(rankings: Rankings) -> Iterator[str]:
                 return
 
 
-def _may_be_respelled(ids: Sequence[Sequence[Any]]) -> bool:
+def _may_be_respelled(ids: Sequence[Any]) -> bool:
     """Return whether ids hold spaces, letters of both cases, zeros or more than ASCII.
 
     A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
     can be the same id in other spellings.
     """
     try:
-        text = "\n" + "\n".join(chain(*ids)) + "\n"
+        text = "\n" + "\n".join(ids) + "\n"
     except TypeError:  # ids of another type
         return False
     if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
