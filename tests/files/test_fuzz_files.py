@@ -115,7 +115,8 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
                 return Fault(None, ("under a standard name",))  # a header, "query, document"
             words = COLUMNS[kind] if widths != {3} else "the first line has 3: query document"
             others: list[str] = []
-            if len(cells) == 3 and kind == "qrels" and not lines:  # a first line of three columns
+            is_first = all(query.startswith("#") for query, _ in lines)  # that tells the layout
+            if len(cells) == 3 and kind == "qrels" and is_first:
                 others = [f"the relevance {as_shown(cells[2])} is not a number"]
                 others += ["is not text in UTF-8"] * any(not is_text(each) for each in cells[:2])
             counted = f"{len(cells)} column{'s' if len(cells) > 1 else ''}; {words}"
