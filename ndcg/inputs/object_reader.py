@@ -1,6 +1,8 @@
 """Read the documents of queries from objects, by paths that are chosen once for all of a side."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from ..measure.messages import InputError, mark, shown, within
@@ -175,8 +177,12 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
-        fields = self.fields.items()
-        return {role: values_at(objects, self.paths[path]) for role, path in fields}
+        paths = {role: self.paths[path] for role, path in self.fields.items()}
+        # A defaultdict would add a key that is looked up so.
+        if self.are_flat_rows and objects and type(objects[0]) is dict:
+            with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
+                return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
+        return {role: values_at(objects, keys) for role, keys in paths.items()}
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
         """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
