@@ -246,23 +246,21 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        if request.names.has_no_value:
-            return "", False  # the order of the lines counts
-        return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
+        return beside_ranks(*_ranks_of_trec(rows), request.names)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
         return "", False
-    columns = [layout.fields["query"], layout.fields["score"], rank]
+    columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names.ascending)
+    return beside_ranks(queries, scores, ranks, request.names)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:

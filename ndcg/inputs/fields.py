@@ -184,11 +184,11 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the column of ranks beside the scores of a run; None if there is none, or several."""
-    if names.kind != "run" or "score" not in chosen:
+    """Return the column of ranks beside the scores or the order of a run; None if not one is."""
+    if names.kind != "run" or ("score" not in chosen and not names.has_no_value):
         return None
     ranks = [name for name in columns if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+    if len(ranks) != 1 or ranks[0] == chosen.get("score"):
         return None
     return ranks[0]
 

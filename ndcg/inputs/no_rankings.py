@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from numbers import Real
 from operator import itemgetter
 from typing import Any
@@ -208,18 +207,18 @@ def _are_numbers(values: Iterable[Any]) -> bool:
 
 
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    """Return whether several scores are all equal, but their ranks count from 0 or 1."""
     if len(scores) < 2 or len(set(scores)) > 1 or not _are_numbers((*scores, *ranks)):
         return False
     if scores[0] != scores[0]:  # nan
         return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
+    return len(ranks) == len(scores) and first_if_counted([sorted(ranks)]) is not None
 
 
 def equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+    return f"its scores are all equal, but its ranks count; if the order counts, give {call}"
 
 
 def other_order(ascending: bool) -> str:
@@ -232,18 +231,25 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
+def unlike_ranks(documents: str) -> str:
+    """Return what a warning says about hits or rows that are not in the order of their ranks."""
+    problem = f"its {documents} are in another order than their ranks, and their order counts"
+    ascending = mark("score_order", "ascending")
+    return f"{problem}; if the ranks count, name them as the score and give {ascending}"
+
+
 def _tell_order(ranks: Iterable[Any]) -> bool:
     """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
 def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], names: Names
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order. Return as well
-    whether the ranks tell an order.
+    The scores of a query are all equal, or rank its documents in another order; or its rows are in
+    another order, if the order counts. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
@@ -254,7 +260,7 @@ def beside_ranks(
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
         scores_of_query.append(score)
         ranks_of_query.append(rank)
-    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+    return _misfit(by_query, names), _tell_order(numbers_of_ranks)
 
 
 def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
@@ -265,14 +271,20 @@ def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
     return [value if isinstance(value, Real) else None for value in values]
 
 
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
     """Return what a warning says about the scores and ranks of queries; empty if they fit."""
+    if names.has_no_value:
+        for query, (_, ranks_of_query) in by_query.items():
+            places = _real_numbers(ranks_of_query)
+            if list(places) != sorted(places):
+                return f"query {shown(query)}: {unlike_ranks('rows')}"
+        return ""
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
     for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, ascending):
-            return f"query {shown(query)}: {other_order(ascending)}"
+        if _contradict(scores_of_query, ranks_of_query, names.ascending):
+            return f"query {shown(query)}: {other_order(names.ascending)}"
     return ""
 
 
@@ -307,10 +319,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     if are_equal_beside_ranks(scores, places):
         return equal_scores()
     if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+        return "" if list(places) == sorted(places) else unlike_ranks("hits")
     best_first = sorted(scores, reverse=not names.ascending)
     if list(scores) == best_first:
         if len(places) == len(scores) and _contradict(scores, places, names.ascending):

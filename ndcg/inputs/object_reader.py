@@ -185,12 +185,12 @@ class ObjectReader:
         return {role: values_at(objects, keys) for role, keys in paths.items()}
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
-        """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
+        """Return the columns of rows with their ranks; None if they have none.
 
         Ranks in an outer list have no place beside the rows, and without the field of a query every
         row is the only one of its query.
         """
-        if self.ranks is None or self.wrapper or not {"query", "score"} <= self.fields.keys():
+        if self.ranks is None or self.wrapper or "query" not in self.fields:
             return None
         return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
 

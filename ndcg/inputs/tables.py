@@ -127,9 +127,11 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     order: they are not all equal.
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    return beside_ranks(heads["query"], scores, ranks, names.ascending)
+    scores = ranks
+    if "score" in heads:
+        scores = list(map(as_number, heads["score"]))
+    return beside_ranks(heads["query"], scores, ranks, names)
 
 
 def as_python(cell: Any) -> Any:

@@ -373,6 +373,43 @@ def test_scores_beside_ranks_in_the_same_order_get_none(tmp_path: Path) -> None:
     compute(predictions=str(tmp_path / "run.txt"), references=qrels)
 
 
+def trec_with_ranks(rows: list[dict[str, Any]], path: Path) -> str:
+    lines = [f"{row['query_id']} Q0 {row['doc_id']} {row['rank']} 1 tag\n" for row in rows]
+    path.write_text("".join(lines))
+    return str(path)
+
+
+ROWS_WITH_RANKS = {**ROWS_IN, "TREC": trec_with_ranks}
+
+
+@pytest.mark.parametrize("source", ROWS_WITH_RANKS)
+@pytest.mark.parametrize("ranks", [[0, 1, 2], [1, 2, 4], [3, 3, 3], [1, 1, 2]], ids=repr)
+def test_rows_in_the_order_of_their_ranks_count_in_it(
+    source: str, ranks: list[int], tmp_path: Path
+) -> None:
+    rows = [
+        {"query_id": "q", "doc_id": name, "rank": at} for name, at in zip("abc", ranks, strict=True)
+    ]
+    inputs: dict[str, Any] = {"references": {"q": {"b": 1}}, "fields": {"score": None}}
+    saved = ROWS_WITH_RANKS[source](rows, tmp_path / "run")
+    assert compute(predictions=saved, **inputs)["nDCG"] == pytest.approx(1 / math.log2(3))
+    if ranks[0] == ranks[-1]:
+        return
+    saved = ROWS_WITH_RANKS[source](rows[::-1], tmp_path / "reversed")
+    with warning(str(saved) if isinstance(saved, str | Path) else "predictions"):
+        compute(predictions=saved, **inputs)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_equal_scores_beside_ranks_get_a_warning(first: int) -> None:
+    rows = [
+        {"query_id": "q", "doc_id": name, "rank": first + at, "score": 0.5}
+        for at, name in enumerate("abc")
+    ]
+    with warning("predictions"):
+        compute(predictions=pa.Table.from_pylist(rows), references={"q": {"b": 1}})
+
+
 @pytest.mark.parametrize(
     "run",
     [
