@@ -716,7 +716,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     """Return what an error says to write for roles that are not clear, or to do in other ways."""
-    preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
+    preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
     if not names:
         return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ..files.paths import from_files
-from ..inputs.documents import ById
+from ..inputs.documents import ById, has_ids
 from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts
@@ -36,6 +36,7 @@ class SidePreview:
         has_values: whether its documents have scores, or relevances. Without them the order of a
             run counts, and every document of the references is relevant.
         not_read: the fields or columns that are not read.
+        lacking: how many of its rows have no value and are left out.
     """
 
     form: str
@@ -44,6 +45,7 @@ class SidePreview:
     documents: int
     has_values: bool = True
     not_read: Sequence[str] = ()
+    lacking: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,10 @@ class Preview(Readable):
         references: what was read of the references.
         queries: how many queries the references have, all of which count.
         missing: how many of these are missing from the run.
+        not_judged: how many queries of the run, if they have ids, the references lack.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
+        relevances: the lowest and the highest relevance; none without judged documents.
         excluded_retrieved: how many documents in `exclude` were retrieved.
         excluded_judged: how many documents in `exclude` are judged.
         query: the id of the first query, or 0.
@@ -68,8 +72,10 @@ class Preview(Readable):
     references: SidePreview
     queries: int
     missing: int
+    not_judged: int
     retrieved: int
     judged: int
+    relevances: tuple[float, ...]
     excluded_retrieved: int
     excluded_judged: int
     query: Any
@@ -80,7 +86,8 @@ class Preview(Readable):
         return {"predictions": self.predictions, "references": self.references}
 
     def _tables(self) -> list[Table]:
-        sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
+        titles = ["", "read as", "query field", "document field", "value", "queries", "documents"]
+        sides = [titles]
         for name, side in self._sides().items():
             fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
@@ -96,13 +103,21 @@ class Preview(Readable):
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
             f"The documents are those of the first query, {shown(self.query)}.",
         ]
+        if self.relevances:
+            lowest, highest = self.relevances
+            remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
         if self.excluded_retrieved or self.excluded_judged:
             counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
             remarks.insert(1, f"{counts} documents are excluded.")
+        if self.not_judged:
+            counts = f"{self.not_judged:,} of {self.predictions.queries:,} queries of the run"
+            remarks.insert(0, f"Not judged: {counts}.")
         if self.missing:
-            counts = f"{self.missing:,} of {self.queries:,}"
-            remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+            counts = f"{self.missing:,} of {self.queries:,} queries of the references"
+            remarks.insert(0, f"Missing from the run: {counts}.")
         for name, side in self._sides().items():
+            if side.lacking:
+                remarks.append(f"Left out of the {name}, without a value: {side.lacking:,} rows.")
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
                 remarks.append(f"Not read of the {name}: {fields}.")
@@ -114,6 +129,7 @@ class Preview(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON if the ids are text or integers."""
         values = {**vars(self), "documents": list(map(dict, self.documents))}
+        values["relevances"] = list(self.relevances)
         for name, side in self._sides().items():
             not_read = list(side.not_read)
             values[name] = {**vars(side), "fields": dict(side.fields), "not_read": not_read}
@@ -190,6 +206,7 @@ def preview(
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
     excluded = np.zeros(2, np.int64)
+    relevances: tuple[float, ...] = ()
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
@@ -197,7 +214,12 @@ def preview(
         missing += int(part.missing.sum())
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
-        documents += len(part.score)
+        has_score, is_judged = part.sides()
+        documents += int((has_score | is_judged).sum())
+        if is_judged.any():
+            judgments = part.relevance[is_judged]
+            ends = (*relevances, float(judgments.min()), float(judgments.max()))
+            relevances = (min(ends), max(ends))
         if part.excluded is not None:
             excluded += part.excluded.sum(axis=0)
         if first is None and part.queries:
@@ -208,13 +230,16 @@ def preview(
     if first is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first
+    run = _side(inputs.predictions, ids, queries, documents)
     return Preview(
-        predictions=_side(inputs.predictions, ids, queries, documents),
+        predictions=run,
         references=_side(inputs.references, ids, queries, documents),
         queries=queries,
         missing=missing,
+        not_judged=run.queries - (queries - missing) if has_ids(inputs.predictions) else 0,
         retrieved=retrieved,
         judged=judged,
+        relevances=relevances,
         excluded_retrieved=int(excluded[0]),
         excluded_judged=int(excluded[1]),
         query=query,
@@ -235,13 +260,15 @@ def _names_of_ids(inputs: Inputs) -> dict[str, str]:
 
 def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
+    lacking = 0
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
+        lacking = len(side.lacking)
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
         return SidePreview("numbers by position", ids, queries, documents)
-    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
+    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:

@@ -60,6 +60,30 @@ def test_a_preview_counts_what_is_excluded() -> None:
     assert "excluded" not in str(ndcg.preview(predictions=run, references=judged))
 
 
+def test_a_preview_counts_queries_that_only_the_run_has() -> None:
+    run = {"q1": {"a": 0.5}, "q2": {}, "q9": {"b": 0.5}}
+    preview = ndcg.preview(predictions=run, references={"q1": {"a": 1}, "q2": {"a": 1}})
+    assert (preview.missing, preview.not_judged) == (0, 1)
+    assert "Not judged: 1 of 3 queries of the run." in str(preview)
+    by_position = ndcg.preview(predictions=[[2, 1], [None] * 2], references=[[1, 0]] * 2)
+    assert (by_position.missing, by_position.not_judged) == (1, 0)
+
+
+def test_a_preview_counts_rows_without_a_value() -> None:
+    run = pd.DataFrame({"qid": ["q"] * 4, "docno": list("abcd"), "score": [2, None, 1, None]})
+    preview = ndcg.preview(predictions=run, references={"q": {"a": 1}})
+    assert (preview.predictions.documents, preview.predictions.lacking) == (2, 2)
+    assert "Left out of the predictions, without a value: 2 rows." in str(preview)
+
+
+def test_a_preview_shows_the_lowest_and_the_highest_relevance_of_what_is_not_padding() -> None:
+    labels = [[3, 1, -100], [2, -100, -100]]
+    preview = ndcg.preview(predictions=[[0.5] * 3] * 2, references=labels, ignore_index=-100)
+    assert preview.relevances == (1, 3)
+    assert preview.references.documents == preview.predictions.documents == 3
+    assert "The relevances go from 1 to 3." in str(preview)
+
+
 def test_a_preview_says_that_query_ids_name_the_queries() -> None:
     judged = {"q1": {"a": 1}, "q2": {"b": 1}}
     preview = ndcg.preview(
