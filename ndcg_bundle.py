@@ -5279,11 +5279,11 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the column of ranks beside the scores of a run; None if there is none, or several."""
-    if names.kind != "run" or "score" not in chosen:
+    """Return the column of ranks beside the scores or the order of a run; None if not one is."""
+    if names.kind != "run" or ("score" not in chosen and not names.has_no_value):
         return None
     ranks = [name for name in columns if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen["score"]:
+    if len(ranks) != 1 or ranks[0] == chosen.get("score"):
         return None
     return ranks[0]
 
@@ -5811,7 +5811,7 @@ def without_model_scores(values: list[Any], others: int, fields: Fields, names: 
 
 def fields_to_write(names: Mapping[str, Any], ways: Sequence[str]) -> str:
     """Return what an error says to write for roles that are not clear, or to do in other ways."""
-    preview = f"{mark('preview', said='ndcg.preview(...)')} shows what is read"
+    preview = f"{mark('preview', said='ndcg.preview(...)')} then shows what is read"
     if not names:
         return "; ".join([*ways, preview])
     words = f"give {mark('fields', dict(names))}"
@@ -7349,18 +7349,18 @@ def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
 
 
 def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but have the ranks 1, 2, 3, ..."""
+    """Return whether several scores are all equal, but their ranks count from 0 or 1."""
     if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
         return False
     if scores[0] != scores[0]:  # nan
         return False
-    return sorted(ranks) == list(range(1, len(scores) + 1))
+    return len(ranks) == len(scores) and first_if_counted([sorted(ranks)]) is not None
 
 
 def equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
-    return f"its scores are all equal, but it has ranks from 1; if the order counts, give {call}"
+    return f"its scores are all equal, but its ranks count; if the order counts, give {call}"
 
 
 def other_order(ascending: bool) -> str:
@@ -7373,18 +7373,25 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
+def unlike_ranks(documents: str) -> str:
+    """Return what a warning says about hits or rows that are not in the order of their ranks."""
+    problem = f"its {documents} are in another order than their ranks, and their order counts"
+    ascending = mark("score_order", "ascending")
+    return f"{problem}; if the ranks count, name them as the score and give {ascending}"
+
+
 def _tell_order(ranks: Iterable[Any]) -> bool:
     """Return whether ranks tell an order; some runs have one number in all rows."""
     return len(set(ranks)) > 1
 
 
 def beside_ranks(
-    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], ascending: bool
+    queries: Iterable[Any], scores: Iterable[Any], ranks: Iterable[Any], names: Names
 ) -> tuple[str, bool]:
     """Return what a warning says about the scores of rows beside ranks; empty for nothing.
 
-    The scores of a query are all equal, or rank its documents in another order. Return as well
-    whether the ranks tell an order.
+    The scores of a query are all equal, or rank its documents in another order; or its rows are in
+    another order, if the order counts. Return as well whether the ranks tell an order.
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
@@ -7395,7 +7402,7 @@ def beside_ranks(
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
         scores_of_query.append(score)
         ranks_of_query.append(rank)
-    return _misfit(by_query, ascending), _tell_order(numbers_of_ranks)
+    return _misfit(by_query, names), _tell_order(numbers_of_ranks)
 
 
 def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
@@ -7406,14 +7413,20 @@ def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
     return [value if isinstance(value, Real) else None for value in values]
 
 
-def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], ascending: bool) -> str:
+def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
     """Return what a warning says about the scores and ranks of queries; empty if they fit."""
+    if names.has_no_value:
+        for query, (_, ranks_of_query) in by_query.items():
+            places = _real_numbers(ranks_of_query)
+            if list(places) != sorted(places):
+                return f"query {shown(query)}: {unlike_ranks('rows')}"
+        return ""
     for query, (scores_of_query, ranks_of_query) in by_query.items():
         if are_equal_beside_ranks(scores_of_query, ranks_of_query):
             return f"query {shown(query)}: {equal_scores()}"
     for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, ascending):
-            return f"query {shown(query)}: {other_order(ascending)}"
+        if _contradict(scores_of_query, ranks_of_query, names.ascending):
+            return f"query {shown(query)}: {other_order(names.ascending)}"
     return ""
 
 
@@ -7448,10 +7461,7 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     if are_equal_beside_ranks(scores, places):
         return equal_scores()
     if not scores:
-        if all(before < after for before, after in pairwise(places)):
-            return ""
-        hint = f"if the ranks count, give {mark('score_order', 'ascending')}"
-        return f"its hits are in another order than their ranks, and their order counts; {hint}"
+        return "" if list(places) == sorted(places) else unlike_ranks("hits")
     best_first = sorted(scores, reverse=not names.ascending)
     if list(scores) == best_first:
         if len(places) == len(scores) and _contradict(scores, places, names.ascending):
@@ -8628,16 +8638,20 @@ class ObjectReader:
 
     def rows(self, objects: Sequence[Any]) -> dict[str, list[Any]]:
         """Return the columns of rows that `within` gives, by their roles."""
-        fields = self.fields.items()
-        return {role: values_at(objects, self.paths[path]) for role, path in fields}
+        paths = {role: self.paths[path] for role, path in self.fields.items()}
+        # A defaultdict would add a key that is looked up so.
+        if self.are_flat_rows and objects and type(objects[0]) is dict:
+            with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
+                return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
+        return {role: values_at(objects, keys) for role, keys in paths.items()}
 
     def rows_with_ranks(self, objects: Sequence[Any]) -> dict[str, list[Any]] | None:
-        """Return the columns of rows with their ranks; None if they have no ranks, or no scores.
+        """Return the columns of rows with their ranks; None if they have none.
 
         Ranks in an outer list have no place beside the rows, and without the field of a query every
         row is the only one of its query.
         """
-        if self.ranks is None or self.wrapper or not {"query", "score"} <= self.fields.keys():
+        if self.ranks is None or self.wrapper or "query" not in self.fields:
             return None
         return {**self.rows(objects), "rank": values_at(objects, self.ranks)}
 
@@ -9073,9 +9087,11 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     order: they are not all equal.
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
-    scores = list(map(as_number, heads["score"]))
     ranks = list(map(as_number, heads["rank"]))
-    return beside_ranks(heads["query"], scores, ranks, names.ascending)
+    scores = ranks
+    if "score" in heads:
+        scores = list(map(as_number, heads["score"]))
+    return beside_ranks(heads["query"], scores, ranks, names)
 
 
 def as_python(cell: Any) -> Any:
@@ -12264,23 +12280,21 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout is RUN:
         rows = _rows_of_trec(lines, layout)
         _refuse_spaces_in_ids(rows)
-        if request.names.has_no_value:
-            return "", False  # the order of the lines counts
-        return beside_ranks(*_ranks_of_trec(rows), request.names.ascending)
+        return beside_ranks(*_ranks_of_trec(rows), request.names)
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
         return "", False
-    columns = [layout.fields["query"], layout.fields["score"], rank]
+    columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
     if not cells:
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names.ascending)
+    return beside_ranks(queries, scores, ranks, request.names)
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
@@ -13716,14 +13730,15 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
         sentences.append(doubt_about_order(part))
     if options.ignore_index is None:
         sentences.append(_doubt_about_zeros(part))
-    elif part.queries and part.empty().all():
-        problem = "all documents are padding, so that nothing is relevant in any query"
-        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
-        sentences.append(f"{problem}; {hint}")
+    else:
+        sentences.append(_doubt_about_padding(part, options.ignore_index))
+    sentences.append(_doubt_about_equal_relevances(part))
     # Rankings with ids are read in one part.
     if part.unmatched:
         sentences.append(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
+    elif part.place is None:
+        sentences.append(_doubt_about_nothing(part, options))
+    elif part.retrieved is not None:
         missing = int(part.missing.sum())
         if are_mostly_missing(missing, part.queries, options):
             sentences.append(sentence_on_missing(missing, part.queries))
@@ -13768,8 +13783,66 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     return f"{problem}; the scores of a model are predictions; {hint}"
 
 
+def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
+    """Return what a warning says about a relevance of padding that other documents have too."""
+    if rankings.queries and rankings.empty().all():
+        problem = "all documents are padding, so that nothing is relevant in any query"
+        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
+        return f"{problem}; {hint}"
+    if ignore_index != 0:
+        return ""
+    retrieved, judged = rankings.sides()
+    # Padding is at the edges of rows: the other documents follow one another.
+    begins = (retrieved | judged) & _follow(rankings, ~(retrieved | judged))
+    if not (rankings.sums(begins) > 1).any():
+        return ""
+    problem = "documents of relevance 0 stand between others, so that they are not padding"
+    return f"{problem}; without {mark('ignore_index', 0)} they count as not relevant"
+
+
+def _follow(rankings: Rankings, mask: Mask) -> Mask:
+    """Return which documents are the first of their query, or follow one that a mask marks."""
+    follow = np.concatenate([[True], mask])
+    follow[rankings.offsets] = True
+    return follow[:-1]
+
+
+def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
+    """Return what a warning says about queries by position of which none has a score."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return ""
+    if len(rankings.score) > 0 and rankings.retrieved is None and rankings.score[0] > -np.inf:
+        return ""
+    if rankings.queries < 2 or rankings.sides()[0].any():
+        return ""
+    if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
+        return ""
+    return "no query has a score but None or -inf; check the mask, which may be inverted"
+
+
+def _doubt_about_equal_relevances(rankings: Rankings) -> str:
+    """Return what a warning says about relevances with which any order of documents is ideal."""
+    if len(rankings.score) < MANY_DOCUMENTS:
+        return ""
+    # The first two documents tell nearly always.
+    if not rankings.relevance[0] == rankings.relevance[1] != 0:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    are_of_one = query[1:] == query[:-1]
+    differ = rankings.relevance[1:] != rankings.relevance[:-1]
+    if not are_of_one.any() or differ[are_of_one].any():
+        return ""
+    problem = "all documents of each query are equally relevant, so that any order is ideal"
+    if rankings.place is None:
+        return f"{problem}; give the documents that are not relevant too"
+    grades = "{query: dict(enumerate(grades))}"
+    return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
 def _doubt_about_zeros(rankings: Rankings) -> str:
-    """Return what a warning says about rows that end in zeros on both sides, as padding does.
+    """Return what a warning says about rows with zeros at an end on both sides, as padding does.
 
     The zeros rank above negative scores. They are in no other place, and of varying number.
     """
@@ -13777,20 +13850,22 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
         return ""
     if rankings.judged is not None or rankings.retrieved is not None:
         return ""
-    # The ends of the first two rows tell nearly always.
+    # The edges of the first two rows tell nearly always.
     ends = rankings.offsets[1:3].tolist()
-    if rankings.score[ends[0] - 1] != 0 and rankings.score[ends[-1] - 1] != 0:
+    second = ends[0] % len(rankings.score)  # where the second row begins
+    if all(rankings.score[edge] != 0 for edge in (0, ends[0] - 1, second, ends[-1] - 1)):
         return ""
     is_zero = rankings.score == 0
-    begins = np.zeros(len(is_zero) + 1, bool)
-    begins[rankings.offsets] = True
-    is_followed_by_score = is_zero[:-1] & ~is_zero[1:] & ~begins[1:-1]
-    if is_followed_by_score.any() or rankings.relevance[is_zero].any():
+    begins = ~is_zero & _follow(rankings, is_zero)
+    if (rankings.sums(begins) > 1).any() or rankings.relevance[is_zero].any():
         return ""
     zeros = rankings.sums(is_zero)
-    if np.median(zeros) == 0 or zeros.min() == zeros.max() or not (rankings.score < 0).any():
+    # Negated ranks begin with a single 0.
+    if np.median(zeros) == 0 or zeros.min() == zeros.max() or zeros.max() < 2:
         return ""
-    problem = "rows end in scores of 0 with relevance 0, as padding does, above negative scores"
+    if not (rankings.score < 0).any():
+        return ""
+    problem = "rows have zeros at one end on both sides, as padding does, above negative scores"
     padded = f"pad the references with -100 and give {mark('ignore_index', -100)}"
     return f"{problem}; {padded}, or give lists without padding"
 
@@ -25824,6 +25899,7 @@ class SidePreview:
         has_values: whether its documents have scores, or relevances. Without them the order of a
             run counts, and every document of the references is relevant.
         not_read: the fields or columns that are not read.
+        lacking: how many of its rows have no value and are left out.
     """
 
     form: str
@@ -25832,6 +25908,7 @@ class SidePreview:
     documents: int
     has_values: bool = True
     not_read: Sequence[str] = ()
+    lacking: int = 0
 
 
 @dataclass(frozen=True)
@@ -25843,8 +25920,10 @@ class Preview(Readable):
         references: what was read of the references.
         queries: how many queries the references have, all of which count.
         missing: how many of these are missing from the run.
+        not_judged: how many queries of the run, if they have ids, the references lack.
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
+        relevances: the lowest and the highest relevance; none without judged documents.
         excluded_retrieved: how many documents in `exclude` were retrieved.
         excluded_judged: how many documents in `exclude` are judged.
         query: the id of the first query, or 0.
@@ -25856,8 +25935,10 @@ class Preview(Readable):
     references: SidePreview
     queries: int
     missing: int
+    not_judged: int
     retrieved: int
     judged: int
+    relevances: tuple[float, ...]
     excluded_retrieved: int
     excluded_judged: int
     query: Any
@@ -25868,7 +25949,8 @@ class Preview(Readable):
         return {"predictions": self.predictions, "references": self.references}
 
     def _tables(self) -> list[Table]:
-        sides = [["", "read as", "query", "document", "value", "queries", "documents"]]
+        titles = ["", "read as", "query field", "document field", "value", "queries", "documents"]
+        sides = [titles]
         for name, side in self._sides().items():
             fields = [side.fields.get("query"), side.fields.get("document"), _value_of(name, side)]
             counts = [f"{side.queries:,}", f"{side.documents:,}"]
@@ -25884,13 +25966,21 @@ class Preview(Readable):
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
             f"The documents are those of the first query, {shown(self.query)}.",
         ]
+        if self.relevances:
+            lowest, highest = self.relevances
+            remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
         if self.excluded_retrieved or self.excluded_judged:
             counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
             remarks.insert(1, f"{counts} documents are excluded.")
+        if self.not_judged:
+            counts = f"{self.not_judged:,} of {self.predictions.queries:,} queries of the run"
+            remarks.insert(0, f"Not judged: {counts}.")
         if self.missing:
-            counts = f"{self.missing:,} of {self.queries:,}"
-            remarks.insert(0, f"{counts} queries of the references are missing from the run.")
+            counts = f"{self.missing:,} of {self.queries:,} queries of the references"
+            remarks.insert(0, f"Missing from the run: {counts}.")
         for name, side in self._sides().items():
+            if side.lacking:
+                remarks.append(f"Left out of the {name}, without a value: {side.lacking:,} rows.")
             if side.not_read:
                 fields = brief(map(shown, side.not_read), ", ")
                 remarks.append(f"Not read of the {name}: {fields}.")
@@ -25902,6 +25992,7 @@ class Preview(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, for JSON if the ids are text or integers."""
         values = {**vars(self), "documents": list(map(dict, self.documents))}
+        values["relevances"] = list(self.relevances)
         for name, side in self._sides().items():
             not_read = list(side.not_read)
             values[name] = {**vars(side), "fields": dict(side.fields), "not_read": not_read}
@@ -25978,6 +26069,7 @@ def preview(
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
     excluded = np.zeros(2, np.int64)
+    relevances: tuple[float, ...] = ()
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
         counts = part.counts()
@@ -25985,7 +26077,12 @@ def preview(
         missing += int(part.missing.sum())
         retrieved += int(counts["retrieved"].sum())
         judged += int(counts["retrieved and judged"].sum())
-        documents += len(part.score)
+        has_score, is_judged = part.sides()
+        documents += int((has_score | is_judged).sum())
+        if is_judged.any():
+            judgments = part.relevance[is_judged]
+            ends = (*relevances, float(judgments.min()), float(judgments.max()))
+            relevances = (min(ends), max(ends))
         if part.excluded is not None:
             excluded += part.excluded.sum(axis=0)
         if first is None and part.queries:
@@ -25996,13 +26093,16 @@ def preview(
     if first is None:
         raise ValueError("predictions and references hold no queries; there is nothing to show")
     query, first_documents = first
+    run = _side(inputs.predictions, ids, queries, documents)
     return Preview(
-        predictions=_side(inputs.predictions, ids, queries, documents),
+        predictions=run,
         references=_side(inputs.references, ids, queries, documents),
         queries=queries,
         missing=missing,
+        not_judged=run.queries - (queries - missing) if has_ids(inputs.predictions) else 0,
         retrieved=retrieved,
         judged=judged,
+        relevances=relevances,
         excluded_retrieved=int(excluded[0]),
         excluded_judged=int(excluded[1]),
         query=query,
@@ -26023,13 +26123,15 @@ def _names_of_ids(inputs: Inputs) -> dict[str, str]:
 
 def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> SidePreview:
     """Return what was read of a side; numbers by position have as many queries as both sides."""
+    lacking = 0
     if isinstance(side, Columns):
         counts = (len(side.query_ids), len(side.query))
+        lacking = len(side.lacking)
     elif isinstance(side, ById):
         counts = (len(side.queries), sum(map(len, side.queries.values())))
     else:
         return SidePreview("numbers by position", ids, queries, documents)
-    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others)
+    return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
 def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from ..inputs.no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
 from ..inputs.rankings import Rankings
 from ..measure.messages import Message, mark
 from ..measure.options import Options
-from ..measure.ties import Array
+from ..measure.ties import Array, Mask
 
 COMPARED = 1000  # documents that tell whether both sides are swapped
 MOST_GRADES = 6  # different whole numbers among relevances, as 0 to 5
@@ -45,14 +45,15 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
         sentences.append(doubt_about_order(part))
     if options.ignore_index is None:
         sentences.append(_doubt_about_zeros(part))
-    elif part.queries and part.empty().all():
-        problem = "all documents are padding, so that nothing is relevant in any query"
-        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
-        sentences.append(f"{problem}; {hint}")
+    else:
+        sentences.append(_doubt_about_padding(part, options.ignore_index))
+    sentences.append(_doubt_about_equal_relevances(part))
     # Rankings with ids are read in one part.
     if part.unmatched:
         sentences.append(part.unmatched)
-    elif part.place is not None and part.retrieved is not None:
+    elif part.place is None:
+        sentences.append(_doubt_about_nothing(part, options))
+    elif part.retrieved is not None:
         missing = int(part.missing.sum())
         if are_mostly_missing(missing, part.queries, options):
             sentences.append(sentence_on_missing(missing, part.queries))
@@ -97,8 +98,66 @@ def doubt_if_swapped(score: Array, relevance: Array) -> str:
     return f"{problem}; the scores of a model are predictions; {hint}"
 
 
+def _doubt_about_padding(rankings: Rankings, ignore_index: float) -> str:
+    """Return what a warning says about a relevance of padding that other documents have too."""
+    if rankings.queries and rankings.empty().all():
+        problem = "all documents are padding, so that nothing is relevant in any query"
+        hint = f"{mark('ignore_index')} is the relevance of padding, and a mask is False for it"
+        return f"{problem}; {hint}"
+    if ignore_index != 0:
+        return ""
+    retrieved, judged = rankings.sides()
+    # Padding is at the edges of rows: the other documents follow one another.
+    begins = (retrieved | judged) & _follow(rankings, ~(retrieved | judged))
+    if not (rankings.sums(begins) > 1).any():
+        return ""
+    problem = "documents of relevance 0 stand between others, so that they are not padding"
+    return f"{problem}; without {mark('ignore_index', 0)} they count as not relevant"
+
+
+def _follow(rankings: Rankings, mask: Mask) -> Mask:
+    """Return which documents are the first of their query, or follow one that a mask marks."""
+    follow = np.concatenate([[True], mask])
+    follow[rankings.offsets] = True
+    return follow[:-1]
+
+
+def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
+    """Return what a warning says about queries by position of which none has a score."""
+    if options.measures == ("IDCG",):  # which needs no run
+        return ""
+    if len(rankings.score) > 0 and rankings.retrieved is None and rankings.score[0] > -np.inf:
+        return ""
+    if rankings.queries < 2 or rankings.sides()[0].any():
+        return ""
+    if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
+        return ""
+    return "no query has a score but None or -inf; check the mask, which may be inverted"
+
+
+def _doubt_about_equal_relevances(rankings: Rankings) -> str:
+    """Return what a warning says about relevances with which any order of documents is ideal."""
+    if len(rankings.score) < MANY_DOCUMENTS:
+        return ""
+    # The first two documents tell nearly always.
+    if not rankings.relevance[0] == rankings.relevance[1] != 0:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    are_of_one = query[1:] == query[:-1]
+    differ = rankings.relevance[1:] != rankings.relevance[:-1]
+    if not are_of_one.any() or differ[are_of_one].any():
+        return ""
+    problem = "all documents of each query are equally relevant, so that any order is ideal"
+    if rankings.place is None:
+        return f"{problem}; give the documents that are not relevant too"
+    grades = "{query: dict(enumerate(grades))}"
+    return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
 def _doubt_about_zeros(rankings: Rankings) -> str:
-    """Return what a warning says about rows that end in zeros on both sides, as padding does.
+    """Return what a warning says about rows with zeros at an end on both sides, as padding does.
 
     The zeros rank above negative scores. They are in no other place, and of varying number.
     """
@@ -106,20 +165,22 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
         return ""
     if rankings.judged is not None or rankings.retrieved is not None:
         return ""
-    # The ends of the first two rows tell nearly always.
+    # The edges of the first two rows tell nearly always.
     ends = rankings.offsets[1:3].tolist()
-    if rankings.score[ends[0] - 1] != 0 and rankings.score[ends[-1] - 1] != 0:
+    second = ends[0] % len(rankings.score)  # where the second row begins
+    if all(rankings.score[edge] != 0 for edge in (0, ends[0] - 1, second, ends[-1] - 1)):
         return ""
     is_zero = rankings.score == 0
-    begins = np.zeros(len(is_zero) + 1, bool)
-    begins[rankings.offsets] = True
-    is_followed_by_score = is_zero[:-1] & ~is_zero[1:] & ~begins[1:-1]
-    if is_followed_by_score.any() or rankings.relevance[is_zero].any():
+    begins = ~is_zero & _follow(rankings, is_zero)
+    if (rankings.sums(begins) > 1).any() or rankings.relevance[is_zero].any():
         return ""
     zeros = rankings.sums(is_zero)
-    if np.median(zeros) == 0 or zeros.min() == zeros.max() or not (rankings.score < 0).any():
+    # Negated ranks begin with a single 0.
+    if np.median(zeros) == 0 or zeros.min() == zeros.max() or zeros.max() < 2:
         return ""
-    problem = "rows end in scores of 0 with relevance 0, as padding does, above negative scores"
+    if not (rankings.score < 0).any():
+        return ""
+    problem = "rows have zeros at one end on both sides, as padding does, above negative scores"
     padded = f"pad the references with -100 and give {mark('ignore_index', -100)}"
     return f"{problem}; {padded}, or give lists without padding"
 

@@ -783,6 +783,32 @@ WARNINGS: dict[str, Row] = {
         predictions=[[0.5, -0.5, 0.2, 0], [-0.1, 0.3, 0, 0]] * 3,
         references=[[1, 0, 0, 0], [0, 1, 0, 0]] * 3,
     ).when_scored(),
+    "zeros as padding on the left": warned(
+        compute,
+        "predictions",
+        predictions=[[0, 0.2, -0.5, 0.5], [0, 0, 0.3, -0.1]] * 3,
+        references=[[0, 0, 0, 1], [0, 0, 1, 0]] * 3,
+    ).when_scored(),
+    "irrelevant documents as padding": warned(
+        compute,
+        "predictions",
+        predictions=[[0.5, 0.2, 0.3], [0.1, 0.3, 0.2]],
+        references=[[2, 0, 1], [1, 2, 0]],
+        ignore_index=0,
+    ).when_scored(),
+    "an inverted mask": warned(
+        compute,
+        "predictions",
+        predictions=[[-math.inf, -math.inf, 0.3], [-math.inf, 0.1, 0.2]],
+        references=[[1, 0, -100], [1, -100, -100]],
+        ignore_index=-100,
+    ).when_scored(),
+    "labels as ids": warned(
+        compute,
+        "predictions",
+        predictions={query: {0: 0.9, 1: 0.3} for query in range(10)},
+        references={query: [1, 0] for query in range(10)},
+    ).when_scored(),
     "several first ranks": warned(
         compute,
         "predictions",

@@ -806,8 +806,8 @@ ZEROS = np.array([[0.5, -0.5, 0.2, 0], [-0.1, 0.3, 0, 0]] * 3)
     [
         (ZEROS + 1, np.eye(6, 4)),  # in no row is a 0
         (np.abs(ZEROS), np.eye(6, 4, 1) * (ZEROS != 0)),  # below all other scores
-        (ZEROS[:, ::-1], np.zeros((6, 4))),  # before other scores
-        (ZEROS, np.ones((6, 4))),  # of relevant documents
+        (ZEROS[:, [3, 0, 2, 1]], np.zeros((6, 4))),  # at both ends and between other scores
+        (ZEROS, np.ones((6, 4)) + np.eye(6, 4)),  # of relevant documents
         (ZEROS[[0] * 6], np.eye(6, 4) * (ZEROS[[0] * 6] != 0)),  # as many in each row
     ],
 )
@@ -818,6 +818,21 @@ def test_other_zeros_get_no_warning(scores: np.ndarray, labels: np.ndarray) -> N
 def test_zeros_that_are_named_as_padding_get_no_warning() -> None:
     labels = np.where(ZEROS == 0, -100, np.eye(6, 4))
     compute(predictions=ZEROS, references=labels, ignore_index=-100)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "options"),
+    [
+        (SCORES, LABELS * 0, {}),  # equal relevances of irrelevant documents
+        (SCORES, LABELS + np.eye(4, 5, 1), {}),
+        (SCORES, np.sort(LABELS + np.eye(4, 5, 1)), {"ignore_index": 0}),  # zeros at one end
+        (np.where(LABELS, -np.inf, SCORES), LABELS, {}),  # some documents without a score
+    ],
+)
+def test_other_relevances_and_masks_get_no_warning(
+    scores: np.ndarray, labels: np.ndarray, options: dict[str, Any]
+) -> None:
+    compute(predictions=scores, references=labels, **options)
 
 
 @pytest.mark.parametrize("position", [1, 2])

@@ -54,7 +54,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"ties": "average", "judged_only": True},
     {"ties": "first", "score_order": "ascending"},
     {"ties": "last", "gain": "exponential", "missing": "skip"},
-    {"ties": "docid", "ideal": "retrieved", "ignore_index": 0},
+    {"ties": "docid", "ideal": "retrieved", "ignore_index": 1},
 ]
 
 

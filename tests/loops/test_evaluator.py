@@ -272,7 +272,7 @@ def test_the_nearest_document_ranks_first_by_its_distance(make: Make) -> None:
         {"judged_only": True},
         {"ideal": "retrieved"},
         {"ideal": "truncated"},
-        {"ignore_index": 0},
+        {"ignore_index": 1},
         {"exclude_from": "run"},
     ],
     ids=str,

@@ -274,7 +274,7 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(
         "k": [1, 3, [2, 5]],
         "measures": ["nDCG", ["nDCG", "DCG", "IDCG", "CG"]],
         "judged_only": [False, True],
-        "ignore_index": [None, 0, -1],
+        "ignore_index": [None, 1, -1],
         "zero_division": [0.0, math.nan, "perfect_if_empty"],
         "missing": ["empty", "skip", "raise"],
         "ideal": ["judged", "truncated", "retrieved", "full"],

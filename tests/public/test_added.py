@@ -74,7 +74,7 @@ def test_nothing_touches_the_disk_at_once_or_in_memory(
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     at_once.compute(
         predictions=np.random.default_rng(0).random((50, 50)),
-        references=np.ones((50, 50)),
+        references=np.eye(50),
         k=[1, 10],
     )
     with refusal("predictions", "query 0, position 0"):

@@ -26,7 +26,9 @@ from sources import (
     written,
 )
 
-MOSTLY_MISSING = pytest.mark.filterwarnings("ignore:.*missing from the run:UserWarning")
+MOSTLY_MISSING = pytest.mark.filterwarnings(
+    "ignore:.*(missing from the run|no query has a score):UserWarning"
+)
 SECOND = 1 / math.log2(2 + 1)  # the nDCG of one relevant document at the second rank
 
 

@@ -110,7 +110,7 @@ def test_batches_are_in_a_file_without_a_name_until_they_are_scored(
 ) -> None:
     for then in ("compute", "delete"):
         metric = fresh_metric()
-        metric.add_batch(predictions=np.ones((100, 10)), references=np.ones((100, 10)))
+        metric.add_batch(predictions=np.ones((100, 10)), references=np.eye(100, 10))
         (size,) = nameless_files(tmp_path)
         assert size > 100 * 10 * (8 + 8)
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

@@ -122,6 +122,7 @@ def test_different_queries_are_compared_as_by_scipy(ndcg: Metric, data: st.DataO
     assert read_again(found) == found
 
 
+@pytest.mark.filterwarnings("ignore:.*equally relevant:UserWarning")
 @pytest.mark.parametrize(
     ("one", "sizes", "alternative", "p", "is_beyond"),
     [
