@@ -13720,13 +13720,13 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
     Scores may be relevances, ranks or distances; perhaps no document was both retrieved and judged,
     or fewer than half of the judged queries, which have ids, are in the run.
     """
-    rows: Any = slice(COMPARED)
-    masks = [mask[:COMPARED] for mask in (part.retrieved, part.judged) if mask is not None]
-    if masks:
-        rows = np.flatnonzero(np.logical_and.reduce(masks))
     sentences = [*part.doubts]
     if not options.is_order_given:
-        sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
+        # The first score tells nearly always.
+        if len(part.score) > 0 and float(part.score[0]) % 1 == 0:
+            retrieved, judged = part.sides(slice(COMPARED))
+            rows = np.flatnonzero(retrieved & judged)
+            sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
     if options.ignore_index is None:
         sentences.append(_doubt_about_zeros(part))
@@ -13763,8 +13763,7 @@ def are_mostly_missing(missing: int, queries: int, options: Options) -> bool:
 
 def doubt_if_swapped(score: Array, relevance: Array) -> str:
     """Return what a warning says if scores are labels or grades, and relevances fractions."""
-    # The first score tells nearly always.
-    if len(score) == 0 or float(score[0]) % 1 != 0 or (score != np.trunc(score)).any():
+    if len(score) == 0 or (score != np.trunc(score)).any():
         return ""
     grades = np.unique(score)
     # With fewer fractions they may well be judgments.
@@ -13809,9 +13808,10 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
     """Return what a warning says about queries by position of which none has a score."""
-    if options.measures == ("IDCG",):  # which needs no run
+    # The first document tells nearly always.
+    if rankings.retrieved is None and len(rankings.score) > 0 and rankings.score[0] > -np.inf:
         return ""
-    if len(rankings.score) > 0 and rankings.retrieved is None and rankings.score[0] > -np.inf:
+    if options.measures == ("IDCG",):  # which needs no run
         return ""
     if rankings.queries < 2 or rankings.sides()[0].any():
         return ""
@@ -13853,7 +13853,8 @@ def _doubt_about_zeros(rankings: Rankings) -> str:
     # The edges of the first two rows tell nearly always.
     ends = rankings.offsets[1:3].tolist()
     second = ends[0] % len(rankings.score)  # where the second row begins
-    if all(rankings.score[edge] != 0 for edge in (0, ends[0] - 1, second, ends[-1] - 1)):
+    score = rankings.score
+    if score[0] and score[ends[0] - 1] and score[second] and score[ends[-1] - 1]:
         return ""
     is_zero = rankings.score == 0
     begins = ~is_zero & _follow(rankings, is_zero)

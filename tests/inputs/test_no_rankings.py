@@ -809,6 +809,7 @@ ZEROS = np.array([[0.5, -0.5, 0.2, 0], [-0.1, 0.3, 0, 0]] * 3)
         (ZEROS[:, [3, 0, 2, 1]], np.zeros((6, 4))),  # at both ends and between other scores
         (ZEROS, np.ones((6, 4)) + np.eye(6, 4)),  # of relevant documents
         (ZEROS[[0] * 6], np.eye(6, 4) * (ZEROS[[0] * 6] != 0)),  # as many in each row
+        (-np.arange(6) - np.eye(6)[:, 5:], np.eye(6, 6, 1)),  # negated ranks
     ],
 )
 def test_other_zeros_get_no_warning(scores: np.ndarray, labels: np.ndarray) -> None:
