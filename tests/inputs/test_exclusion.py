@@ -277,6 +277,26 @@ def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from
             assert ndcg.compute(**each, exclude_from="run") == {"nDCG": 0.0}
 
 
+@pytest.mark.parametrize(("last", "seen", "gaps"), [(3, "b", 0), (4, "x", 1)])
+def test_an_excluded_document_is_no_gap_in_ranks(
+    ndcg: Metric, last: int, seen: str, gaps: int
+) -> None:
+    ids = {"query_ids": ["q"] * 3, "document_ids": ["a", "b", "c"]}
+    qrels = {"q": {"c": 1}}
+    for sides in (
+        {"predictions": {"q": {"a": 1, "b": 2, "c": last}}, "references": qrels},
+        {
+            "predictions": {"qid": ["q"] * 3, "docid": ["a", "b", "c"], "rank": [1, 2, last]},
+            "references": qrels,
+        },
+        {"predictions": [1, 2, last], "references": [0, 0, 1], **ids},
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            ndcg.compute(**sides, exclude={"q": [seen]}, score_order="ascending")
+        assert len(caught) == gaps
+
+
 @pytest.mark.parametrize("as_list", [list, set, tuple, np.array])
 def test_every_query_of_ranked_ids_has_a_list_to_exclude(
     ndcg: Metric, as_list: Callable[[Any], Any]
