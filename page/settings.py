@@ -87,7 +87,7 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
     "cutoffs": "all for the whole list, or several, such as 1, 5, 10",
     "forms of gain": "as 0, 1, 3, or label=gain, ...",
     "None": "null",
-    **dict.fromkeys(("data", "file", "file of got"), ""),
+    **dict.fromkeys(("data", "file", "file of got", "pandas"), ""),
     **dict.fromkeys(
         ("by", "engine", "exclude", "exclude_from", "fields", "format", "preview"), IN_PYTHON
     ),

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import DECIMAL_COMMA, DECIMALS_OF_PANDAS, VALUE, instead_of_relevance
+from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE, instead_of_relevance
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
@@ -364,8 +364,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         fault = fault_of(stripped, layout.kind, labels, values)
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
-            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS}, dtype={{"...": str}})'
-            fault += f", or give {call} with the columns of ids as text"
+            fault += OR_READ_DECIMALS
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"

@@ -95,7 +95,13 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMALS_OF_PANDAS = 'decimal=",", thousands="."'  # arguments of pandas.read_csv
+# Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
+OR_READ_DECIMALS = mark(
+    "pandas",
+    said='pandas.read_csv(path, sep="...", decimal=",", thousands=".", dtype={"...": str})',
+    before=", or give ",
+    after=" with the columns of ids as text",
+)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
@@ -698,8 +704,8 @@ def _decimal_commas(fields: Fields) -> list[str]:
     """Return what an error says about the first number with a comma for decimals, if any."""
     for cell in (field.example for field in fields.values()):
         if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
-            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
-            return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
+            number = f"if {cell!r} is a number with a comma for decimals"
+            return [f"{number}, write a point{OR_READ_DECIMALS}"]
     return []
 
 

@@ -38,6 +38,7 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "predictions": "run",
     "references": "qrels",
     "file": "",  # the message names the file
+    "pandas": "",
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",

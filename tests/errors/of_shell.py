@@ -47,6 +47,9 @@ SIDES: dict[str, Row] = {
         "line 2",
         line_txt="q0 Q0 d0 1 2 t\nq0 Q0 d1 1 2.x t\n",
     ),
+    "a decimal comma": said(
+        "score qrels.txt a.csv", "a.csv", "line 2", a_csv="qid;docid;score\nq0;1.11;0,5\n"
+    ),
     "a run without a query of the first": said("compare qrels.txt main.txt part.txt", "part"),
     "a run twice": said(f"{SCORE} main.txt", "main.txt"),
     "standard input twice": said("score - -", "standard input"),
