@@ -71,6 +71,7 @@ NOTHING_IN_COMMON = pytest.mark.filterwarnings(
     "ignore:.*no document was both retrieved and judged:UserWarning"
 )
 # for flat rows of which each is a query on purpose
+ALL_EXCLUDED = pytest.mark.filterwarnings("ignore:.*judged document .* excluded:UserWarning")
 ONE_DOCUMENT_A_QUERY = pytest.mark.filterwarnings("ignore:.*rows have as many queries:UserWarning")
 MetricFactory = Callable[..., evaluate.EvaluationModule]
 Documents = Mapping[str, Mapping[str, float | None]]  # a value of each document, by query

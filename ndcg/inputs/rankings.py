@@ -49,8 +49,8 @@ class Rankings(NamedTuple):
     # of every query the numbers of documents to exclude that were retrieved and that were judged,
     # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
+    # the warning that no document was both retrieved and judged, although both sides have ids, or
+    # that all judged ones are excluded; empty if one was; None if that is unknown
     unmatched: str | None = None
     # a function from the index of a query to the ids of its documents, in order; rows for flat
     # columns without document ids; None if documents have only positions
@@ -226,14 +226,16 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self) -> "Rankings":
+    def matched(self, exclude_from: str) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
         """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
+        if self.excluded is not None:
+            problem = self._if_all_are_excluded(exclude_from)
+            if problem or self.excluded.any(axis=0).all():  # ids of both match
+                return self._replace(unmatched=problem)
         # Almost always, one of the first documents is in both.
         for rows in (slice(PROBE), slice(None)):
             retrieved, judged = self.sides(rows)
@@ -255,6 +257,22 @@ class Rankings(NamedTuple):
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
         hint = "check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
+
+    def _if_all_are_excluded(self, exclude_from: str) -> str:
+        """Return the warning that all judged documents are excluded; empty if some are left.
+
+        Most of them may well be, where the references are all ratings, also those of the training.
+        """
+        excluded = 0 if self.excluded is None else int(self.excluded[:, 1].sum())
+        left = int(self.sides()[1].sum())
+        if exclude_from == "run":
+            left -= excluded
+        if not excluded or left > 0:
+            return ""
+        problem = (
+            f"every judged document ({excluded:,}) is excluded, so that nothing is left to find"
+        )
+        return f"{problem}; give {mark('exclude')} what was seen before, not the references"
 
     def _are_empty_lists(self) -> bool:
         """Return whether all of several queries have a ranking without documents."""

@@ -413,7 +413,7 @@ def align(
             place = rankings.place(error.query, error.position)
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
-        rankings = rankings.matched()
+        rankings = rankings.matched(exclude_from)
         doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:

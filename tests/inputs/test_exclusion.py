@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from conftest import NOTHING_IN_COMMON, MetricFactory
+from conftest import ALL_EXCLUDED, NOTHING_IN_COMMON, MetricFactory
 from evaluate import Metric
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -277,6 +277,23 @@ def test_no_warning_says_that_nothing_is_in_common_if_all_of_it_is_excluded_from
             assert ndcg.compute(**each, exclude_from="run") == {"nDCG": 0.0}
 
 
+@pytest.mark.parametrize("exclude_from", ["both", "run"])
+@pytest.mark.parametrize("seen", [["a", "b"], ["b"]])
+def test_a_warning_says_that_all_judged_documents_are_excluded(
+    ndcg: Metric, exclude_from: str, seen: list[str]
+) -> None:
+    run, qrels = {"q": {"a": 2, "x": 1}}, {"q": {"a": 1, "b": 1}}
+    frame = {"data": rows(run, qrels), **NAMED}
+    for sides in ({"predictions": run, "references": qrels}, frame):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            ndcg.compute(**sides, exclude={"q": seen}, exclude_from=exclude_from)
+        said = [
+            warned for warned in caught if "judged document (2) is excluded" in str(warned.message)
+        ]
+        assert len(said) == len(caught) == len(seen) - 1
+
+
 @pytest.mark.parametrize(("last", "seen", "gaps"), [(3, "b", 0), (4, "x", 1)])
 def test_an_excluded_document_is_no_gap_in_ranks(
     ndcg: Metric, last: int, seen: str, gaps: int
@@ -423,6 +440,7 @@ ids = st.sets(st.integers(0, 6), max_size=4)
 
 @NOTHING_IN_COMMON
 @MOSTLY_MISSING
+@ALL_EXCLUDED
 @given(
     st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4), st.sampled_from([None, 1, 2])
 )
@@ -451,6 +469,7 @@ def test_any_exclusion_equals_removal(ndcg: Metric, queries: list[Any], k: int |
 
 @NOTHING_IN_COMMON
 @MOSTLY_MISSING
+@ALL_EXCLUDED
 @given(
     st.lists(st.tuples(grades, grades, ids), min_size=1, max_size=4),
     st.sampled_from(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from conftest import ALL_EXCLUDED
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusals import refusal
@@ -114,6 +115,7 @@ def test_ids_are_numbered_in_the_order_of_their_first_rows(
 
 
 @settings(max_examples=15)
+@ALL_EXCLUDED  # of one document
 @given(
     st.one_of(
         st.lists(each, min_size=1, max_size=6, unique=True)
