@@ -68,10 +68,11 @@ def without_in_mappings(
     """Return two mappings without the excluded documents, as `without` does."""
     query, queries, documents = _rows(exclude)
     queries, documents = as_list(queries), as_list(documents)
-    _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
+    is_file = isinstance(exclude, Columns)
+    _check_queries(queries, list(qrels.queries), is_file)
     rankings = qrels if has_no_documents(run) else run
     types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -113,13 +114,14 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _rows(exclude)
-    _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
+    is_file = isinstance(exclude, Columns)
+    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
     kind = rankings.document.type
     if isinstance(documents, list):
-        _check_documents(documents, rankings.first_id, {id_kind(kind)})
+        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
         documents = id_column("exclude", documents)
     elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.first_id, set())
+        _check_documents(documents, rankings.first_id, set(), is_file)
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -201,13 +203,20 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
     if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
         raise NothingExcludedError(problem, "exclude")
+    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
+
+
+def _same_type(ranked: Any, is_file: bool) -> str:
+    """Return what an error says to do about ids of another type than one in the rankings."""
     hint = "give both the same type"
+    if isinstance(ranked, str):
+        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
     if is_file:
-        hint += ": ids of files are text, so read the file and give its DataFrame"
-    raise InputError(f"{problem}; {hint}", "exclude")
+        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
+    return hint
 
 
-def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
+def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
     """Raise an error for documents of other kinds than the ids in the rankings."""
     if first is None:  # no document was ranked
         return
@@ -218,4 +227,4 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
         others = [document for document in excluded if type(document) in wrong]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
-        raise InputError(f"{problem}; give both the same type", "exclude")
+        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")

@@ -285,6 +285,7 @@ def join_by_id(
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
+    _refuse_other_kinds(rows, judged)
     if exclude is not None:
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
@@ -472,7 +473,6 @@ def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
     """Join two sides of rows: of every query first the documents of the run, then the others."""
-    _refuse_other_kinds(run, qrels)
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
     first, second = same_rows(run, qrels)

@@ -245,6 +245,16 @@ EXCLUDED: dict[str, Row] = {
         references={7: {6: 1}},
         exclude=File("seen.txt", "7 5\n"),
     ),
+    "a table of integers beside files": exclude(
+        pa.table({"query_id": [1], "doc_id": [1]}), predictions=TREC_RUN, references=TREC_QRELS
+    ),
+    "a table beside sides of two types": refused(
+        compute,
+        "predictions",
+        predictions={"qid": [1], "docid": [1], "score": [0.5]},
+        references=TREC_QRELS,
+        exclude={1: [1]},
+    ),
     "a table without documents": exclude(pa.table({"query_id": ["q"], "film": ["a"]})),
     "a table of its own names": exclude(pa.table({"uid": ["q"], "movie": ["a"]})),
     "a table whose ids are of another type": exclude(pa.table({"query_id": ["q"], "doc_id": [7]})),
