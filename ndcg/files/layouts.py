@@ -5,10 +5,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from ..inputs.columns import as_number
 from ..inputs.fields import (
+    VALUE,
     UnknownFieldError,
     are_names_of_fields,
     column_of_ranks,
@@ -17,7 +19,7 @@ from ..inputs.fields import (
 )
 from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import columns_of_table
-from ..measure.messages import brief
+from ..measure.messages import brief, shown
 from .content import NO_TEXT, NOT_UTF_8, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor
 from .parts import ReadRequest
@@ -26,6 +28,8 @@ FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
+THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
@@ -250,9 +254,10 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
+    thousands = _doubt_about_thousands(lines, layout)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
-        return "", False
+        return thousands, False
     columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
@@ -260,7 +265,24 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names)
+    problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
+    return problem or thousands, has_ranks
+
+
+def _doubt_about_thousands(lines: Sequence[bytes], layout: Layout) -> str:
+    """Return what a warning says about numbers such as 1.340 beside 980, of which none is 1.3.
+
+    A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
+    """
+    cells = list(chain.from_iterable(cells_in(lines[1:], layout.delimiter, layout.at[2:])))
+    with_point = [cell for cell in cells if "." in cell]
+    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
+    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
+        return ""
+    first = with_point[0]
+    problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
+    hint = f"if the point marks thousands, write {first.replace('.', '')}"
+    return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:

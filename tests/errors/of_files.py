@@ -325,6 +325,12 @@ WARNINGS: dict[str, Row] = {
         ),
         references=QRELS,
     ),
+    "a point that marks thousands": warned(
+        compute,
+        "a.csv",
+        predictions=File("a.csv", "qid,docid,score\nq,a,1.340\nq,b,980\nq,c,1\n"),
+        references=QRELS,
+    ),
 }
 
 MOST = {"bytes": 9, "uncompressed": 9, "rows": 2, "queries": 1, "columns": 2}

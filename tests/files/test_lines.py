@@ -212,6 +212,17 @@ SEMICOLONS = {
 }
 
 
+@pytest.mark.parametrize(
+    "scores", [["1.340", "980.000"], ["1.340", "2.1", "980"], ["0.340", "980"], ["1.340", "98"]]
+)
+def test_a_point_of_decimals_is_not_taken_for_one_of_thousands(
+    write: Write, scores: list[str]
+) -> None:
+    rows = "".join(f"q,d{rank},{score}\n" for rank, score in enumerate(scores))
+    run = reader.read_run(write(f"qid,docid,score\n{rows}", "a.csv"))
+    assert list(run["q"].values()) == list(map(float, scores))
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a"])
 @pytest.mark.parametrize("content", SEMICOLONS)
 def test_csv_with_semicolons_is_read_if_the_header_has_them(
