@@ -136,7 +136,10 @@ def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+    given = shown(exclude)
+    if isinstance(exclude, ARROW):
+        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:

@@ -232,6 +232,8 @@ EXCLUDED: dict[str, Row] = {
     "no query of the references": exclude({b"q": ["a"]}),
     "text in place of a list": exclude({"q": "a"}, "query 'q'"),
     "a number": exclude(7),
+    "a Series of lists by query": exclude(pandas([["a"]], index=["q"])),
+    "a table of documents alone": exclude(pa.table({"item_id": ["a"]})),
     "a file that is not there": exclude("seen.txt", "seen.txt"),
     "a list of too few": refused(compute, "exclude", **LISTS, exclude=[["a"], ["b"]]),
     "scores without ids": refused(
