@@ -130,10 +130,10 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        hint = "give its column"
+        way = "save the other side as JSON of the form {query: object}"
         if names.takes_query_ids:
-            ids = mark("query_ids", said="query_ids=[...]")
-            hint += f", or {ids} alone if only the other side has no ids of queries"
+            way = f"{mark('query_ids', said='query_ids=[...]')} alone"
+        hint = f"give its column, or {way} if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
         others = max(0, len(columns) - 2)  # beside the query and the document
@@ -212,10 +212,10 @@ def roles_of_objects(
             error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            way = f"if neither side names queries, {by_order}"
+            ids = "JSON of the form {query: object}"
             if names.takes_query_ids:
-                way = f"{mark('query_ids', said='query_ids=[...]')} names queries; {way}"
-            error.add(way)
+                ids = mark("query_ids", said="query_ids=[...]")
+            error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")

@@ -50,6 +50,14 @@ SIDES: dict[str, Row] = {
     "a decimal comma": said(
         "score qrels.txt a.csv", "a.csv", "line 2", a_csv="qid;docid;score\nq0;1.11;0,5\n"
     ),
+    "responses without queries": said(
+        "score qrels.txt a.json",
+        "a.json",
+        a_json='{"responses": [{"hits": [{"_id": "d0", "_score": 2}]}]}',
+    ),
+    "a table whose rows have no query": said(
+        "score a.csv main.txt --query -", "a.csv", a_csv="qid,docid,rating\nq0,d0,1\n"
+    ),
     "a run without a query of the first": said("compare qrels.txt main.txt part.txt", "part"),
     "a run twice": said(f"{SCORE} main.txt", "main.txt"),
     "standard input twice": said("score - -", "standard input"),

@@ -59,6 +59,7 @@ def test_an_error_names_its_argument_and_place_in_one_sentence(name: str) -> Non
 # Other entry points
 
 
+BY_ID = "JSON of the form {query: object}"  # names queries where there is no `query_ids`
 ADDED = inspect.signature(ndcg.NDCG.add_batch).parameters.keys()
 RANKINGS = {
     name: row
@@ -100,7 +101,7 @@ def read_file(name: str) -> None:
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - the snapshot has its words
         read(file)
     words = WORDS[name].removeprefix(f"{row.argument}: ")
-    assert sentence(caught.value, row) == words.replace("query_ids=[...] names queries; ", "")
+    assert sentence(caught.value, row) == words.replace("query_ids=[...] names", f"{BY_ID} names")
 
 
 def report(name: str) -> None:
