@@ -14,6 +14,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE, instead_of_relevance
+from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
@@ -347,13 +348,20 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not layout.is_trec and '"' in text:
         if text.count('"') % 2:
             problem = "has a quoted cell that continues on the next line"
-            return f"{problem}; put each row on a single line"
+            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
+            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
+            return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
+    if not any(cell.strip(" \t") for cell in cells):
+        return "is empty; delete such lines"
+    if layout.fields and cells == list(layout.names):
+        return "repeats the header; delete it"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
-            return f"has no {name}; give each row its id"
+            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
+            return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
         if not _is_utf_8(cells[at]):
             return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
     value = cells[layout.at[2]]

@@ -19,6 +19,7 @@ from ..inputs.ids import id_kind
 from ..inputs.roles import columns_of_table
 from ..inputs.tables import fit_of_ranks
 from ..measure.labels import Labels
+from ..measure.messages import in_short
 from .content import Limits
 from .json import ValueReader
 from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, numerals
@@ -122,7 +123,11 @@ def _folder(path: Any) -> Source:
     """Return the Parquet files of a folder, as Spark writes them, as one table."""
     from pyarrow import dataset as arrow_dataset  # only when it is needed
 
-    folder = arrow_dataset.dataset(path, format="parquet")
+    try:
+        folder = arrow_dataset.dataset(path, format="parquet")
+    except pa.ArrowInvalid as error:
+        problem = "is a folder, which is read as the parts of one table in Parquet"
+        raise ValueError(f"{problem}: {in_short(error)}") from None
     if not folder.files:
         raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
     return Source(

@@ -152,6 +152,9 @@ def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
 def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
+        if count > 1 and name == "":
+            hint = "delete those that are empty, and a title above the names"
+            raise InputError(f"has {count} columns without a name; {hint}")
         if count > 1:
             raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
 

@@ -42,6 +42,18 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+def filled_down(lacking: int, rows: int) -> str:
+    """Return what an error adds about rows without ids, if these are most, as in merged cells.
+
+    >>> print(InputError(f"give each row an id{filled_down(7, 10)}"))
+    give each row an id; if one stands for the rows below it, write it into each, as ffill() does
+    """
+    if lacking < 2 or 2 * lacking <= rows:
+        return ""
+    call = mark("pandas", said="as ffill() does", before=", ")
+    return f"; if one stands for the rows below it, write it into each{call}"
+
+
 # Kinds
 
 
@@ -237,7 +249,8 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise InputError(f"row {row} is None; give each row an id", argument)
+        hint = f"give each row an id{filled_down(ids.null_count, len(ids))}"
+        raise InputError(f"row {row} is None; {hint}", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         problem = f"{mark(argument)} must be integers or strings, one per row"

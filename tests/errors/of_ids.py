@@ -60,6 +60,7 @@ def exclude(value: Any, *places: str, **inputs: Any) -> Row:
 COLUMNS: dict[str, Row] = {
     "bytes beside text": query_ids([b"1", "1", "1"]),
     "None": query_ids(["a", None, "b"]),
+    "None in most rows": query_ids(["q", None, None]),
     "None in Arrow": query_ids(pa.array([None, "a", "b"])),
     "None in categories": query_ids(pandas(["a", "b", None], dtype="category")),
     "a masked id": query_ids(np.ma.MaskedArray([1, 1, 2], [0, 1, 0])),
