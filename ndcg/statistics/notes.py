@@ -145,13 +145,19 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
+    is_short = incomplete & (columns["retrieved"] < deepest)
+    empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
+    few = np.count_nonzero(is_short) - empty
     other = "other " if missing else ""
+    if empty == 1:
+        yield f"1 {other}query retrieved nothing."
+    elif empty > 1:
+        yield f"{empty:,} {other}queries retrieved nothing."
     fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        yield f"1 {other}query has {fewer} and lacks judged ones."
+        yield f"1 {other}query has {fewer} and misses judged ones."
     elif few > 1:
-        yield f"{few:,} {other}queries have {fewer} and lack judged ones."
+        yield f"{few:,} {other}queries have {fewer} and miss judged ones."
 
 
 def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:

@@ -210,7 +210,7 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
         f'{missing}counted as 0; missing="skip" skips them.',
         f"{missing}excluded from the mean.",
     )
-    short = "1 other query has fewer than 2 retrieved documents and lacks judged ones."
+    short = "1 other query has fewer than 2 retrieved documents and misses judged ones."
     for run, options, expected in (
         (some, {}, [counted, short]),
         (some, {"missing": "skip"}, [skipped, short]),
@@ -227,8 +227,8 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
 @pytest.mark.parametrize(
     ("relevant", "note"),
     [
-        ({}, "2 queries have fewer than 3 retrieved documents and lack judged ones."),
-        ({"q0": {"d1": 1}}, "1 query has fewer than 3 retrieved documents and lacks judged ones."),
+        ({}, "2 queries have fewer than 3 retrieved documents and miss judged ones."),
+        ({"q0": {"d1": 1}}, "1 query has fewer than 3 retrieved documents and misses judged ones."),
         ({"q0": {"d1": 1}, "q1": {"d1": 1}}, None),
     ],
     ids=["both lack some", "one has all", "both have all"],
@@ -246,6 +246,16 @@ def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_jud
     assert [each for each in found.notes if "fewer than" in each] == (
         [] if note is None else [note]
     )
+
+
+def test_an_empty_list_is_noted_as_such(ndcg: Metric) -> None:
+    qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
+    run = {query: ["d1", "d2"] for query in qrels} | {"q0": [], "q1": ["d1"]}
+    notes = ndcg.report(predictions=run, references=qrels, k=2).notes
+    assert list(notes[:2]) == [
+        "1 query retrieved nothing.",
+        "1 query has fewer than 2 retrieved documents and misses judged ones.",
+    ]
 
 
 def ranked_as(order: np.ndarray) -> np.ndarray:
