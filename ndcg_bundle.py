@@ -3664,6 +3664,18 @@ def once(kind: str) -> str:
     return f"give it once for a query, or {best}"
 
 
+def filled_down(lacking: int, rows: int) -> str:
+    """Return what an error adds about rows without ids, if these are most, as in merged cells.
+
+    >>> print(InputError(f"give each row an id{filled_down(7, 10)}"))
+    give each row an id; if one stands for the rows below it, write it into each, as ffill() does
+    """
+    if lacking < 2 or 2 * lacking <= rows:
+        return ""
+    call = mark("pandas", said="as ffill() does", before=", ")
+    return f"; if one stands for the rows below it, write it into each{call}"
+
+
 # Kinds
 
 
@@ -3859,7 +3871,8 @@ def _checked_ids(argument: str, values: Any) -> "pa.Array | pa.ChunkedArray":
     kind = id_kind(ids.type)
     if ids.null_count:
         row = int(np.flatnonzero(ids.is_null())[0])
-        raise InputError(f"row {row} is None; give each row an id", argument)
+        hint = f"give each row an id{filled_down(ids.null_count, len(ids))}"
+        raise InputError(f"row {row} is None; {hint}", argument)
     if len(ids) and not kind:
         given = shown(str(ids.type))[1:-1]
         problem = f"{mark(argument)} must be integers or strings, one per row"
@@ -4849,8 +4862,8 @@ class Rankings(NamedTuple):
     # of every query the numbers of documents to exclude that were retrieved and that were judged,
     # of shape ``(queries, 2)``; None without `exclude`
     excluded: NDArray[np.int64] | None = None
-    # the warning that no document was both retrieved and judged, although both sides have ids;
-    # empty if one was; None if that is unknown
+    # the warning that no document was both retrieved and judged, although both sides have ids, or
+    # that all judged ones are excluded; empty if one was; None if that is unknown
     unmatched: str | None = None
     # a function from the index of a query to the ids of its documents, in order; rows for flat
     # columns without document ids; None if documents have only positions
@@ -5026,14 +5039,16 @@ class Rankings(NamedTuple):
             return np.asarray(self.offsets[1:] == self.offsets[:-1])
         return np.asarray(self.sums(self.judged | self.retrieved) == 0)
 
-    def matched(self) -> "Rankings":
+    def matched(self, exclude_from: str) -> "Rankings":
         """Return the same rankings, with `unmatched`.
 
         In lists and mappings by ids, this is known only if a query has both retrieved and judged
         documents. In flat columns, there may be no such query because the ids of queries differ.
         """
-        if self.excluded is not None and self.excluded.any(axis=0).all():  # ids of both match
-            return self._replace(unmatched="")
+        if self.excluded is not None:
+            problem = self._if_all_are_excluded(exclude_from)
+            if problem or self.excluded.any(axis=0).all():  # ids of both match
+                return self._replace(unmatched=problem)
         # Almost always, one of the first documents is in both.
         for rows in (slice(PROBE), slice(None)):
             retrieved, judged = self.sides(rows)
@@ -5055,6 +5070,22 @@ class Rankings(NamedTuple):
         both = f"first retrieved: {first_retrieved}; first judged: {first_judged}"
         hint = "check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
+
+    def _if_all_are_excluded(self, exclude_from: str) -> str:
+        """Return the warning that all judged documents are excluded; empty if some are left.
+
+        Most of them may well be, where the references are all ratings, also those of the training.
+        """
+        excluded = 0 if self.excluded is None else int(self.excluded[:, 1].sum())
+        left = int(self.sides()[1].sum())
+        if exclude_from == "run":
+            left -= excluded
+        if not excluded or left > 0:
+            return ""
+        problem = (
+            f"every judged document ({excluded:,}) is excluded, so that nothing is left to find"
+        )
+        return f"{problem}; give {mark('exclude')} what was seen before, not the references"
 
     def _are_empty_lists(self) -> bool:
         """Return whether all of several queries have a ranking without documents."""
@@ -5190,7 +5221,13 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-DECIMALS_OF_PANDAS = 'decimal=",", thousands="."'  # arguments of pandas.read_csv
+# Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
+OR_READ_DECIMALS = mark(
+    "pandas",
+    said='pandas.read_csv(path, sep="...", decimal=",", thousands=".", dtype={"...": str})',
+    before=", or give ",
+    after=" with the columns of ids as text",
+)
 # A number in a path, as in the names of a list that was flattened: "documents.0.id".
 NUMBER_IN_PATH = re.compile(r"(?<=\.)[0-9]+(?=\.)")
 MOST_FIELDS = 100  # a mapping with more keys is of queries or documents
@@ -5241,6 +5278,9 @@ def spelled(names: Iterable[Any], standard: Iterable[str]) -> list[Any]:
 def refuse_repeated_names(names: Iterable[Any]) -> None:
     """Raise an error for two columns of one name."""
     for name, count in Counter(names).items():
+        if count > 1 and name == "":
+            hint = "delete those that are empty, and a title above the names"
+            raise InputError(f"has {count} columns without a name; {hint}")
         if count > 1:
             raise InputError(f"has {count} columns {shown(name)}; give each a name of its own")
 
@@ -5793,8 +5833,8 @@ def _decimal_commas(fields: Fields) -> list[str]:
     """Return what an error says about the first number with a comma for decimals, if any."""
     for cell in (field.example for field in fields.values()):
         if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
-            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS})'
-            return [f"if {cell!r} is a number with a comma for decimals, give {call}"]
+            number = f"if {cell!r} is a number with a comma for decimals"
+            return [f"{number}, write a point{OR_READ_DECIMALS}"]
     return []
 
 
@@ -7001,10 +7041,11 @@ def without_in_mappings(
     """Return two mappings without the excluded documents, as `without` does."""
     query, queries, documents = _inputs_exclusion_rows(exclude)
     queries, documents = as_list(queries), as_list(documents)
-    _check_queries(queries, list(qrels.queries), isinstance(exclude, Columns))
+    is_file = isinstance(exclude, Columns)
+    _check_queries(queries, list(qrels.queries), is_file)
     rankings = qrels if has_no_documents(run) else run
     types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -7046,13 +7087,14 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
     """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _inputs_exclusion_rows(exclude)
-    _check_queries(as_list(queries), as_list(judged.query_ids), isinstance(exclude, Columns))
+    is_file = isinstance(exclude, Columns)
+    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
     kind = rankings.document.type
     if isinstance(documents, list):
-        _check_documents(documents, rankings.first_id, {id_kind(kind)})
+        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
         documents = id_column("exclude", documents)
     elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.first_id, set())
+        _check_documents(documents, rankings.first_id, set(), is_file)
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -7067,7 +7109,10 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    raise InputError(f"{mark('exclude')} must be {forms}; got {shown(exclude)}")
+    given = shown(exclude)
+    if isinstance(exclude, ARROW):
+        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
@@ -7134,13 +7179,20 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
     if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
         raise NothingExcludedError(problem, "exclude")
+    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
+
+
+def _same_type(ranked: Any, is_file: bool) -> str:
+    """Return what an error says to do about ids of another type than one in the rankings."""
     hint = "give both the same type"
+    if isinstance(ranked, str):
+        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
     if is_file:
-        hint += ": ids of files are text, so read the file and give its DataFrame"
-    raise InputError(f"{problem}; {hint}", "exclude")
+        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
+    return hint
 
 
-def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
+def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
     """Raise an error for documents of other kinds than the ids in the rankings."""
     if first is None:  # no document was ranked
         return
@@ -7151,7 +7203,7 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
         others = [document for document in excluded if type(document) in wrong]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
-        raise InputError(f"{problem}; give both the same type", "exclude")
+        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -7718,6 +7770,7 @@ def join_by_id(
         return rankings._replace(excluded=excluded)
     rows = _as_columns("predictions", run, ignore_index)
     judged = _as_columns("references", qrels, ignore_index, labels)
+    _refuse_other_kinds(rows, judged)
     if exclude is not None:
         rows, judged, excluded = without(exclude, rows, judged, exclude_from)
     rankings = _join_columns(rows, judged, by_docid, score_dtype, ignore_index)
@@ -7905,7 +7958,6 @@ def _join_columns(
     run: Columns, qrels: Columns, by_docid: bool, score_dtype: str, ignore_index: float | None
 ) -> Rankings:
     """Join two sides of rows: of every query first the documents of the run, then the others."""
-    _refuse_other_kinds(run, qrels)
     run, known = _with_queries_of(run, qrels)
     queries = len(qrels.query_ids)
     first, second = same_rows(run, qrels)
@@ -8138,10 +8190,10 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        hint = "give its column"
+        way = "save the other side as JSON of the form {query: object}"
         if names.takes_query_ids:
-            ids = mark("query_ids", said="query_ids=[...]")
-            hint += f", or {ids} alone if only the other side has no ids of queries"
+            way = f"{mark('query_ids', said='query_ids=[...]')} alone"
+        hint = f"give its column, or {way} if only the other side has no ids of queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
     if names.value:
         others = max(0, len(columns) - 2)  # beside the query and the document
@@ -8220,10 +8272,10 @@ def roles_of_objects(
             error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            way = f"if neither side names queries, {by_order}"
+            ids = "JSON of the form {query: object}"
             if names.takes_query_ids:
-                way = f"{mark('query_ids', said='query_ids=[...]')} names queries; {way}"
-            error.add(way)
+                ids = mark("query_ids", said="query_ids=[...]")
+            error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")
@@ -10647,7 +10699,12 @@ def align(
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     run = inputs.predictions
-    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
+    doubts = [*rankings.doubts]
+    if rankings.excluded is not None and rankings.excluded[:, 0].any():
+        # The documents to exclude leave gaps in ranks.
+        doubts += doubts_about_scores(rankings, run, "descending")
+    else:
+        doubts += doubts_about_scores(rankings, run, score_order)
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -10660,7 +10717,7 @@ def align(
             place = rankings.place(error.query, error.position)
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
-        rankings = rankings.matched()
+        rankings = rankings.matched(exclude_from)
         doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:
@@ -12060,6 +12117,8 @@ FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
+THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+HUNDREDS = re.compile("[1-9][0-9]{2}")
 LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
 NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
 RATINGS = (
@@ -12284,9 +12343,10 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if layout in (QRELS, PLAIN_QRELS):
         _refuse_no_qrels(_rows_of_trec(lines, layout))
         return "", False
+    thousands = _doubt_about_thousands(lines, layout)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
     if rank is None:
-        return "", False
+        return thousands, False
     columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
     at = [layout.names.index(name) for name in columns]
     cells = list(cells_in(lines[1:], layout.delimiter, at))
@@ -12294,7 +12354,24 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
         return "", False
     queries, *numbers = zip(*cells, strict=True)
     scores, ranks = (list(map(as_number, column)) for column in numbers)
-    return beside_ranks(queries, scores, ranks, request.names)
+    problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
+    return problem or thousands, has_ranks
+
+
+def _doubt_about_thousands(lines: Sequence[bytes], layout: Layout) -> str:
+    """Return what a warning says about numbers such as 1.340 beside 980, of which none is 1.3.
+
+    A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
+    """
+    cells = list(chain.from_iterable(cells_in(lines[1:], layout.delimiter, layout.at[2:])))
+    with_point = [cell for cell in cells if "." in cell]
+    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
+    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
+        return ""
+    first = with_point[0]
+    problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
+    hint = f"if the point marks thousands, write {first.replace('.', '')}"
+    return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
 
 
 def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
@@ -12645,13 +12722,20 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not layout.is_trec and '"' in text:
         if text.count('"') % 2:
             problem = "has a quoted cell that continues on the next line"
-            return f"{problem}; put each row on a single line"
+            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
+            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
+            return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
+    if not any(cell.strip(" \t") for cell in cells):
+        return "is empty; delete such lines"
+    if layout.fields and cells == list(layout.names):
+        return "repeats the header; delete it"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
         if not cells[at].strip(" \t"):
-            return f"has no {name}; give each row its id"
+            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
+            return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
         if not _is_utf_8(cells[at]):
             return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
     value = cells[layout.at[2]]
@@ -12662,8 +12746,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
         fault = fault_of(stripped, layout.kind, labels, values)
         if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
             # Where commas separate columns, one in a number may mark its thousands.
-            call = f'pandas.read_csv(path, sep="...", {DECIMALS_OF_PANDAS}, dtype={{"...": str}})'
-            fault += f", or give {call} with the columns of ids as text"
+            fault += OR_READ_DECIMALS
         elif layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
@@ -12791,7 +12874,11 @@ def _folder(path: Any) -> Source:
     """Return the Parquet files of a folder, as Spark writes them, as one table."""
     from pyarrow import dataset as arrow_dataset  # only when it is needed
 
-    folder = arrow_dataset.dataset(path, format="parquet")
+    try:
+        folder = arrow_dataset.dataset(path, format="parquet")
+    except pa.ArrowInvalid as error:
+        problem = "is a folder, which is read as the parts of one table in Parquet"
+        raise ValueError(f"{problem}: {in_short(error)}") from None
     if not folder.files:
         raise IsADirectoryError(errno.EISDIR, "Is a directory without files of Parquet")
     return Source(
@@ -21503,13 +21590,19 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
+    is_short = incomplete & (columns["retrieved"] < deepest)
+    empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
+    few = np.count_nonzero(is_short) - empty
     other = "other " if missing else ""
+    if empty == 1:
+        yield f"1 {other}query retrieved nothing."
+    elif empty > 1:
+        yield f"{empty:,} {other}queries retrieved nothing."
     fewer = f"fewer than {deepest} retrieved documents"
     if few == 1:
-        yield f"1 {other}query has {fewer} and lacks judged ones."
+        yield f"1 {other}query has {fewer} and misses judged ones."
     elif few > 1:
-        yield f"{few:,} {other}queries have {fewer} and lack judged ones."
+        yield f"{few:,} {other}queries have {fewer} and miss judged ones."
 
 
 def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
