@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import compress, islice
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .rankings import Rankings
 LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
+MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
 FEWEST_QUERIES = 5  # fewer may have the ids of users and items in common by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
@@ -96,21 +97,27 @@ def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
 
 
 def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
-    """Yield what a warning says about a judged query that the run has in another spelling."""
-    missing = np.flatnonzero(rankings.missing)[:QUERIES_LOOKED_AT].tolist()
+    """Yield what a warning says about judged queries that the run may have in another spelling."""
+    missing = np.flatnonzero(rankings.missing).tolist()
     if not missing:
         return
     queries = rankings.names()
     known = set(queries)
     run_queries = run.queries if isinstance(run, ById) else as_list(run.query_ids)
-    others = islice((query for query in run_queries if query not in known), IDS_LOOKED_AT)
-    by_spelling = {spelling(query): query for query in others}
-    for index in missing:
+    others = [query for query in run_queries if query not in known]
+    by_spelling = {spelling(query): query for query in others[:IDS_LOOKED_AT]}
+    for index in missing[:QUERIES_LOOKED_AT]:
         query = queries[index]
         other = by_spelling.get(spelling(query))
         if other is not None:
             yield f"query {shown(query)} is judged and query {shown(other)} in the run{TWO_IDS}"
             return
+    # More missing queries get a warning of their own.
+    few_are_missing = 2 * len(missing) <= rankings.queries
+    if few_are_missing and min(len(missing), len(others)) >= MOST_UNMATCHED * rankings.queries:
+        problem = f"{len(missing):,} judged queries are missing from the run, such as "
+        problem += f"{shown(queries[missing[0]])}, and {len(others):,} of the run are not judged"
+        yield f"{problem}, such as {shown(others[0])}; if these are the same, give the same ids"
 
 
 def _own_documents(rankings: Rankings) -> Iterator[str]:

@@ -821,6 +821,12 @@ WARNINGS: dict[str, Row] = {
         fields={"query": ("session", None)},
         score_order="ascending",
     ).when_scored(),
+    "queries of other ids on both sides": warned(
+        compute,
+        "predictions",
+        predictions={query: {"a": 1, "b": 0} for query in ("q1", "q2", "How?", "x")},
+        references={query: {"a": 1} for query in ("q1", "q2", "How", "y")},
+    ).when_scored(),
     "a query in another spelling": warned(
         compute,
         "predictions",

@@ -875,3 +875,12 @@ def test_documents_of_queries_that_are_excluded_get_no_warning() -> None:
 def test_grades_as_scores_get_no_warning_if_their_order_is_given() -> None:
     scores, means = [[at % 4 for at in range(15)]], [[at / 16 + 0.01 for at in range(15)]]
     compute(predictions=scores, references=means, score_order="descending")
+
+
+@pytest.mark.parametrize(("missing", "unjudged"), [(1, 10), (10, 1), (5, 0), (0, 20)])
+def test_few_queries_without_the_other_side_get_no_warning(missing: int, unjudged: int) -> None:
+    shared = [f"q{number}" for number in range(20)]
+    run = {query: {"a": 2, "b": 1} for query in (*shared, *range(unjudged))}
+    qrels = {query: {"a": 1} for query in (*shared, *(f"p{number}" for number in range(missing)))}
+    run = {str(query): documents for query, documents in run.items()}
+    compute(predictions=run, references=qrels)
