@@ -39,6 +39,7 @@ from .ids import id_kind
 from .objects import first_in, is_list, is_nested, is_object, to_list, values_at
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -219,9 +220,40 @@ def roles_of_objects(
         raise
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")
+    if names.value in roles.fields:
+        _refuse_values_of_other_ids(objects, fields, roles, names.value)
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
+
+
+def _refuse_values_of_other_ids(
+    objects: Sequence[Any], fields: Fields, roles: Roles, role: str
+) -> None:
+    """Raise an error for values that stand beside other ids than those of the documents."""
+    paths = roles.fields
+    document, value = fields[paths["document"]], fields[paths[role]]
+    if not holds_documents(document) or isinstance(value.example, Mapping):
+        return
+    # Values may stand in the same list, or in a list beside that of the documents.
+    beside_list = (document.list_path or document.keys)[:-1]
+    if _place_of(value) in (_place_of(document), beside_list):
+        return
+    ids = values_at(objects, document.keys)
+    for path, field in fields.items():
+        if _place_of(field) != _place_of(value) or not holds_documents(field):
+            continue
+        name = plain_name(field.keys[-1])
+        are_ids = name in NAMES_OF_IDS or name == plain_name(document.keys[-1])
+        if are_ids and values_at(objects, field.keys) != ids:
+            problem = f"the {role} {paths[role]!r} stands beside {path!r}"
+            hint = f"whose ids differ from those of the document {paths['document']!r}"
+            raise InputError(f"{problem}, {hint}; name both of one list")
+
+
+def _place_of(field: Field) -> Keys:
+    """Return the path to the innermost list or object that holds a field."""
+    return field.list_path or field.keys[:-1]
 
 
 def holds_documents(field: Field) -> bool:

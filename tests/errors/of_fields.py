@@ -53,6 +53,14 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "doc_id": "a", "votes": [{"value": 1}, {"value": 0}]}],
         fields={"relevance": "votes.value"},
     ),
+    "scores of another list than the documents": run(
+        [{"query_id": "q", "found": [{"id": "a"}], "reranked": [{"id": "b", "score": 0.9}]}],
+        fields={"document": "found.id", "score": "reranked.score"},
+    ),
+    "a list of relevances of another object than the documents": qrels(
+        [{"query_id": "q", "found": {"ids": ["a"]}, "gold": {"ids": ["b"], "grades": [1]}}],
+        fields={"document": "found.ids", "relevance": "gold.grades"},
+    ),
     "lists of scores without ids": run(
         [{"query_id": "q", "scores": [0.5, 0.9], "labels": [1, 0]}],
     ),

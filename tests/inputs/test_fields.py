@@ -575,6 +575,17 @@ def test_scores_may_stand_beside_the_list_that_a_path_names(tmp_path: Path, sour
     assert score(log, {"q": {"a": 1}}, fields={**names, "score": None}) == 1.0
 
 
+@pytest.mark.parametrize("source", OBJECTS_IN)
+def test_scores_may_be_of_another_list_of_the_same_ids(tmp_path: Path, source: str) -> None:
+    scored = [{"id": "a", "score": 0.1}, {"id": "b", "score": 0.9}]
+    row = {"query_id": "q", "found": [{"id": "a"}, {"id": "b"}], "scored": scored}
+    fields = {"document": "found.id", "score": "scored.score"}
+    log = OBJECTS_IN[source]([row], tmp_path / "log")
+    assert score(log, {"q": {"a": 1}}, fields=fields) == pytest.approx(SECOND)
+    log = OBJECTS_IN[source]([{**row, "scored": scored[::-1]}], tmp_path / "reranked")
+    assert refused(log, {"q": {"a": 1}}, fields=fields).argument == "predictions"
+
+
 @pytest.mark.parametrize("source", ["dicts", "JSON Lines"])
 @pytest.mark.parametrize("name", ["grades", "Grades", "review.marks", "output.marks"])
 def test_fields_name_the_values_of_a_list_of_ids_wherever_they_are(
