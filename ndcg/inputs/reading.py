@@ -30,6 +30,7 @@ from .documents import (
 from .doubts import doubts_about_ids, doubts_about_scores
 from .exclusion import by_position
 from .fields import (
+    LISTS_OF_IDS,
     NAMES_OF_RANKS,
     PLAIN_RELEVANCES,
     Names,
@@ -40,6 +41,7 @@ from .fields import (
     names_of_side,
     one_error,
     plain_name,
+    plain_names,
     refuse_unused_fields,
     says_lowest_first,
     with_names_of_columns,
@@ -312,17 +314,24 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning. A row of the
-    table must have a score or a relevance.
+    One list of documents without relevances, which also scores 1.0, is a warning, and so is one
+    with relevances beside a list that is called the run's. A row of the table must have a score or
+    a relevance.
     """
     document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
     if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
-    if relevance is None and document == qrels_document:
+    not_read = [name for name in run.others if _is_list_of_run(name)]
+    is_another = len(not_read) > 0 and not _is_list_of_run(document)
+    is_doubtful = relevance is None or (score is None and is_another)
+    if is_doubtful and document == qrels_document:
         problem = f"these are the documents of the references too, {shown(document)}"
+        detail = "each of them relevant"
+        if relevance is not None:
+            detail = f"and {shown(not_read[0])} is not read"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
+        warn(f"{mark(argument)}: {problem}, {detail}; if both are in one log, {hint}")
     elif relevance is not None and relevance == score:
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
@@ -339,6 +348,11 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
             raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _is_list_of_run(path: Any) -> bool:
+    """Return whether the last name on a path is a standard one of what was retrieved."""
+    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def _field_of(side: Any, role: str) -> Any:

@@ -930,6 +930,15 @@ WARNINGS: dict[str, Row] = {
         predictions=(log := [{"query": "q", "ids": ["a", "b"]}]),
         references=log,
     ),
+    "graded documents on both sides, beside the retrieved ones": warned(
+        compute,
+        "predictions",
+        predictions=(
+            graded := [{"query": "q", "gold": ["b"], "grades": [2], "retrieved_ids": ["a", "b"]}]
+        ),
+        references=graded,
+        fields={"document": "gold", "score": None, "relevance": "grades"},
+    ),
 }
 
 READER = pa.table({"user": [1, 1], "item": [7, 8], "score": [0.5, 0.25]}).to_reader()

@@ -650,6 +650,13 @@ def test_one_log_on_both_sides_needs_the_names_of_its_lists(
     assert score(log, log, fields={"document": pair}) == pytest.approx(SECOND)
 
 
+def test_one_log_may_hold_the_relevances_of_what_was_retrieved(recwarn: Any) -> None:
+    log = [{"query_id": "q", "retrieved_ids": ["a", "b"], "grades": [0, 1], "gold_ids": ["b"]}]
+    fields = {"document": "retrieved_ids", "score": None, "relevance": "grades"}
+    assert score(log, log, fields=fields) == pytest.approx(SECOND)
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("source", OBJECTS_IN)
 def test_one_log_with_relevant_ids_beside_its_hits_is_asked_about_both_lists(
     tmp_path: Path, source: str
