@@ -15,7 +15,7 @@ from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
 from ..inputs.fields import ROLES, UnknownFieldError, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
-from ..inputs.reading import Inputs
+from ..inputs.reading import Inputs, refuse_same_column
 from ..measure.messages import place_of_file, shown, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..measure.ties import Mask
@@ -55,6 +55,8 @@ class Sides:
                 runs[name] = with_ids_of_letor(run, qrels)
             except ValueError as error:
                 raise within(error, place_of_file(file), instead_of="predictions") from None
+            if file == args.qrels:
+                refuse_same_column(place_of_file(file), runs[name], qrels)
             _refuse_other_queries(args.qrels, qrels, file, runs[name])
         exclude = slices = None
         if args.exclude is not None:

@@ -77,6 +77,9 @@ SIDES: dict[str, Row] = {
         a_csv="user,item,score\nq0,d0,0.5\n",
         b_csv="user,item,timestamp\nq0,d0,1600000000\n",
     ),
+    "one table with one column of values": said(
+        "score a.csv a.csv", "a.csv", a_csv="user,item,score\nq0,d0,0.5\n"
+    ),
     "tables with lists of their own names": said(
         "score a.json b.json",
         "qrels",
