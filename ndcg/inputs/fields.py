@@ -219,9 +219,15 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
     the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
     """
-    call = mark("fields", {"relevance": "..."})
-    listed = brief(map(shown, others), ", ")
-    return f"the relevance is {shown(name)}, and {call} names another of {listed}"
+    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
+
+
+def or_another(role: str, others: Sequence[str]) -> str:
+    """Return what an error says about fields that may have a role in place of another, if any."""
+    if not others:
+        return ""
+    call = mark("fields", {role: "..."})
+    return f", and {call} names another of {brief(map(shown, others), ', ')}"
 
 
 # The argument `fields`

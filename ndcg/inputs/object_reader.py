@@ -8,7 +8,7 @@ from typing import Any
 from ..measure.messages import InputError, mark, shown, within
 from .columns import as_number
 from .documents import documents_of_query
-from .fields import Field, Fields, Keys, Names, plain_name
+from .fields import Field, Fields, Keys, Names, or_another, plain_name
 from .ids import id_kind
 from .no_rankings import contradiction
 from .objects import (
@@ -23,6 +23,7 @@ from .roles import (
     Roles,
     are_pairs,
     holds_documents,
+    other_ids,
     roles_of_hits,
     roles_of_objects,
     split_pairs,
@@ -32,9 +33,12 @@ from .roles import (
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names, path: str | None = None) -> None:
+    def __init__(
+        self, names: Names, path: str | None = None, other_ids: Sequence[str] = ()
+    ) -> None:
         self.names = names
         self.path = path  # of the ids, if they are in a field
+        self.other_ids = other_ids  # the paths of ids beside them
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -59,7 +63,8 @@ class ListReader:
             return documents_of_query(ids, numbers, self.names, in_list=True)
         except InputError as error:
             if self.path is not None:
-                error.hint = f"the ids are in {self.path!r}"
+                another = or_another("document", self.other_ids)
+                error.hint = f"the ids are in {self.path!r}{another}"
             raise
 
 
@@ -70,7 +75,8 @@ class HitReader:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
         self.ranks = _path_of_ranks(fields.values(), self.roles, names)
-        self.lists = ListReader(names, self.roles.fields["document"])
+        beside = other_ids(fields, self.roles, names)
+        self.lists = ListReader(names, self.roles.fields["document"], beside)
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -153,7 +159,8 @@ class ObjectReader:
         # Ranks in other lists may be of other documents.
         self.ranks = _path_of_ranks(beside, self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        self.lists = ListReader(names, self.fields["document"])
+        beside_document = other_ids(fields, self.roles, names)
+        self.lists = ListReader(names, self.fields["document"], beside_document)
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"

@@ -251,6 +251,19 @@ def _refuse_values_of_other_ids(
             raise InputError(f"{problem}, {hint}; name both of one list")
 
 
+def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
+    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
+    if names.name("document") is not None:
+        return []
+    document = fields[roles.fields["document"]]
+    beside = Fields()
+    for path, field in fields.among(roles.others).items():
+        is_in_same_list = field.list_path == document.list_path
+        if is_in_same_list and holds_documents(field) == holds_documents(document):
+            beside[path] = field
+    return fields_called(NAMES_OF_IDS, beside)
+
+
 def _place_of(field: Field) -> Keys:
     """Return the path to the innermost list or object that holds a field."""
     return field.list_path or field.keys[:-1]

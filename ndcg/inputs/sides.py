@@ -537,7 +537,7 @@ class RowReader:
             # What is no pair among them is refused with its query, too.
             objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
-            self.lists.path = self.hits.lists.path
+            self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
         if self.hits is not None:
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 

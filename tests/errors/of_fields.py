@@ -84,6 +84,15 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "hits without an id": run({"q": [{"key": "a", "sim": 0.9}]}),
     "hits without a score": run({"q": [{"id": "a", "sureness": 0.9}]}),
+    "the document of two chunks": run(
+        {
+            "q": [
+                {"id": "a:1", "document_id": "a", "score": 0.9},
+                {"id": "a:2", "document_id": "a", "score": 0.8},
+            ]
+        },
+        "query 'q', position 1",
+    ),
     "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
     "runs by system": run({"bm25": RUN, "dense": RUN}),
     "queries within a key": run({"results": {"q": {"a": 1.0, "b": 0.5}, "r": {"a": 1.0}}}),
