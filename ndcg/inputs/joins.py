@@ -217,8 +217,8 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths}; first join tables with different rows by query and document, "
-        "and repeat the query of a group for each of its rows"
+        f"document; got {lengths}; first outer-join tables with different rows by query and "
+        "document, and repeat the query of a group for each of its rows"
     )
 
 

@@ -18,7 +18,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, mark, shown, warn, within
+from ..measure.messages import InputError, brief, mark, shown, warn, within
 from .columns import TEXTS_AND_OBJECTS
 from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
@@ -27,6 +27,7 @@ from .fields import (
     LISTS_OF_IDS,
     LOWEST_FIRST,
     MOST_FIELDS,
+    QUERY,
     RELEVANCE,
     SCORE,
     Names,
@@ -60,6 +61,7 @@ from .sources import (
     is_sparse,
     mapping_by_index,
     name_of_column,
+    names_of_columns,
     plain,
 )
 from .tables import (
@@ -106,7 +108,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
-    if rows is not None and names.kind == "run":
+    if rows is not None:
+        _refuse_tables(argument, rows, names)
         _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
 
@@ -116,6 +119,21 @@ def _refuse_levels(argument: str, series: Any, names: Names) -> None:
     if getattr(series.index, "nlevels", 1) > 1:
         hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
+
+
+def _refuse_tables(argument: str, rows: Iterable[Any], names: Names) -> None:
+    """Raise an error for tables of several systems, or of a query each."""
+    first = _first_filled(rows)
+    columns = None if is_object(first) else names_of_columns(first)
+    if columns is None or len(columns) < 2:
+        return
+    hint = 'join them, pandas.concat({query: table, ...}, names=["query_id"]).reset_index()'
+    if spelled(columns, chain(*QUERY)):
+        hint = "give one alone"
+        if names.kind == "run":
+            hint = "give one system at a time, or all to compare(systems={...})"
+    listed = brief(map(shown, columns), ", ")
+    raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
@@ -190,6 +208,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
+    _refuse_tables(argument, side.values(), names)
     if are_responses(side):
         try:
             return _of_responses(argument, side, names)

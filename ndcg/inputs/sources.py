@@ -70,8 +70,8 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         if index is not first_index and not index.equals(first_index):
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; join both tables by query and document first, or give .to_numpy() "
-                "of each if their order is right",
+                "not by index; first outer-join both tables by query and document, or give "
+                ".to_numpy() of each if their order is right",
                 name,
             )
 
@@ -263,7 +263,7 @@ def plain(argument: str, values: Any) -> Any:
         ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a "
-            "document, join both sides into one table by query and document and give its columns: "
+            "document, outer-join both sides by query and document and give the columns: "
             f"predictions, references, {ids}. If each row is a query, give its column of lists. "
             "If the ids are in the index, reset_index() makes columns of them",
             argument,

@@ -95,6 +95,10 @@ OF_OBJECTS: dict[str, Row] = {
     ),
     "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
     "runs by system": run({"bm25": RUN, "dense": RUN}),
+    "tables by system": run(
+        {"bm25": FRAME, "dense": FRAME},
+    ),
+    "tables by query": run([FRAME.drop_columns(["user", "label"])]),
     "queries within a key": run({"results": {"q": {"a": 1.0, "b": 0.5}, "r": {"a": 1.0}}}),
     "queries within two keys": qrels({"default": {"test": {"q": {"a": 1, "b": 0}}}}),
     "the fields of a document": run({"q": {"a": {"score": np.float64(0.5)}}}),
