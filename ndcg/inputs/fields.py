@@ -691,10 +691,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
     if "score" in lacking and names.name("score") is None:
-        relevances = fields_called(PLAIN_RELEVANCES, fields)
-        if relevances and len(fields) == 3:
-            relevance = f"{shown(relevances[0])} is the name of a relevance"
-            ways.append(f"{relevance}; {mark('swapped', said='are both sides swapped?')}")
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
@@ -791,8 +787,7 @@ def one_error(
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-            lacks_score = "score" in error.roles and "swapped" not in error.options
-            if lacks_score and plain_name(relevance) in PLAIN_SCORES:
+            if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
     first, *others = errors.values()

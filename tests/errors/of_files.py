@@ -189,7 +189,7 @@ CSV_FILES: dict[str, Row] = {
         "predictions",
         "a.csv",
         predictions=File("a.csv", "qid,docid,relevance\nq,a,1\n"),
-        references=File("b.csv", "qid,docid,score\nq,a,1\n"),
+        references={"q": {"a": 1}},
     ),
 }
 

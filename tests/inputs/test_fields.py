@@ -753,6 +753,13 @@ def test_values_under_a_standard_name_beside_a_list_of_hits_are_theirs(fields: A
     assert score({"q": ["a", "b"]}, gold, fields=fields) == pytest.approx(SECOND)
 
 
+def test_ratings_that_are_predicted_are_no_sign_of_swapped_sides() -> None:
+    run = pd.DataFrame({"userId": [1], "recommendations": [[{"movieId": 1, "rating": 4.7}]]})
+    rated = pd.DataFrame({"userId": [1], "movieId": [1], "rating": [3.5]})
+    assert "swapped" not in refused(run, rated).options
+    assert score(run, rated, fields={"score": "recommendations.rating"}) == 1.0
+
+
 def test_grades_beside_a_list_of_relevant_ids_are_asked_about() -> None:
     judgments = [{"id": "a", "grade": 3}, {"id": "b", "grade": 1}]
     gold = [{"query": "q", "relevant_ids": ["a", "b"], "judgments": judgments}]
