@@ -39,9 +39,9 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are in one list, with their numbers: no other list may be of the
-    # same query
-    lists: Sequence[tuple[str, int]] = ()
+    # the queries whose documents are in one list, with their numbers, and whether there are any: no
+    # other list may be of the same query
+    lists: Sequence[tuple[str, int, bool]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
     total: int = 0  # how many of these numbers there are
@@ -148,7 +148,7 @@ def part_of_queries(
     """Return the documents of queries as rows, and the error in the line of the next number."""
     are_counted = len(queries) > 0 and queries[0].query is None
     ids: list[Any] = []
-    lists: list[tuple[str, int]] = []
+    lists: list[tuple[str, int, bool]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
@@ -156,7 +156,7 @@ def part_of_queries(
         documents.extend(item.documents)
         values.extend(item.documents.values())
         if item.are_listed:
-            lists.append((str(item.query), item.number))
+            lists.append((str(item.query), item.number, len(item.documents) > 0))
     if are_counted:
         ids = list(range(len(queries)))
         lists = []

@@ -19,7 +19,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ..inputs.documents import each_query_once
 from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
 from ..inputs.tables import checked_rows, values_by_order
@@ -262,13 +263,14 @@ def _file_parts(
 
 def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts; a query whose documents are in two lists is an error."""
-    first: dict[str, int] = {}
+    first: dict[str, tuple[int, bool]] = {}
     before = 0
     for part in parts:
-        for query, number in part.lists:
+        for query, number, has_documents in part.lists:
+            place = (before + number, has_documents)
             if query in first:
-                raise _in_two_lists(query, first[query], before + number, unit)
-            first[query] = before + number
+                raise _in_two_lists(query, [first[query], place], unit)
+            first[query] = place
         before += part.span
         yield part
 
@@ -296,12 +298,13 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
         ids += part.total
 
 
-def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
-    there, here = unit.format(first), unit.format(again)
+def _in_two_lists(query: str, places: Sequence[tuple[int, bool]], unit: str) -> InputError:
+    there, here = (unit.format(number) for number, _ in places)
+    empty = [unit.format(number) for number, has_documents in places if not has_documents]
     words = "is there twice"
     if there != here:
         words = f"is in {there} already"
-    return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
+    return InputError(f"query {shown_cell(query)} {words}; {each_query_once(empty)}", here)
 
 
 def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:

@@ -86,7 +86,18 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
         return documents
     before, position = _first_repeated(queries)
     problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
-    raise InputError(f"{problem}; give each query once", argument)
+    empty = [f"row {row}" for row in (before, position) if rows[row] == {}]
+    raise InputError(f"{problem}; {each_query_once(empty)}", argument)
+
+
+def each_query_once(empty: Sequence[str]) -> str:
+    """Return what an error says to do about a query in two places, some of them without documents.
+
+    Of the spans of a trace, only those of its retriever hold documents.
+    """
+    if empty:
+        return f"{empty[0]} has no documents; leave out the objects that have none"
+    return "give each query once"
 
 
 def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:

@@ -93,6 +93,9 @@ OF_OBJECTS: dict[str, Row] = {
         },
         "query 'q', position 1",
     ),
+    "a query in a span without documents": run(
+        [{"query_id": "q", "kind": "CHAIN"}, {"query_id": "q", "hits": [{"id": "a", "score": 1}]}]
+    ),
     "a position in a list of candidates": run({"q": {"results": [{"index": 1, "score": 0.9}]}}),
     "runs by system": run({"bm25": RUN, "dense": RUN}),
     "tables by system": run(

@@ -230,6 +230,9 @@ JSON_FILES: dict[str, Row] = {
     ),
     "lines, a document twice": run("a.jsonl", f"{OBJECT}\n{OBJECT}", "line 3"),
     "lines, a query twice": run("a.jsonl", '{"q": {"d": 1}}\n{"q": {"e": 1}}', "line 2"),
+    "lines, a query without documents before it": run(
+        "a.jsonl", '{"qid": "q"}\n{"qid": "q", "hits": [{"id": "a", "score": 1}]}\n', "line 2"
+    ),
     "lines, not UTF-8": run(
         "a.jsonl", (OBJECT + OBJECT.replace('"d"', '"é"')).encode("latin-1"), "line 2"
     ),
