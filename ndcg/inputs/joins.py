@@ -31,12 +31,14 @@ from .columns import (
     taken,
 )
 from .documents import ById
+from .doubts import TWO_IDS, spelling
 from .exclusion import are_excluded, without, without_in_mappings
 from .hashes import Columns, best_rows, hashes_of, repeated_row, same_rows
 from .ids import (
     THREADED,
     Ids,
     Order,
+    as_list,
     ascending,
     check_ids,
     family,
@@ -394,7 +396,7 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
     if not run.queries or not qrels.queries:
         return
     if run.queries.keys().isdisjoint(qrels.queries):
-        raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
+        raise nothing_shared(run, qrels)
 
 
 def _refuse_another_kind_in_a_query(
@@ -451,17 +453,26 @@ def _as_columns(
     )
 
 
-def _nothing_shared(
-    predicted: Any, referred: Any, run: ById | Columns, qrels: ById | Columns
-) -> InputError:
+def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
+    predicted, judged = _queries_of(run)[0], _queries_of(qrels)[0]
+    hint = "; give the same ids on both sides, of the same type"
+    by_spelling = {spelling(query): query for query in _queries_of(qrels)}
+    for query in _queries_of(run):
+        if spelling(query) in by_spelling:
+            predicted, judged = query, by_spelling[spelling(query)]
+            hint = TWO_IDS
+            break
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
-    ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
-    hint = "give the same ids on both sides, of the same type"
+    ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     if "query" in run.fields or "query" in qrels.fields:
         hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
-    return InputError(f"{problem}; {hint}", "predictions")
+    return InputError(f"{problem}{hint}", "predictions")
+
+
+def _queries_of(side: ById | Columns) -> list[Any]:
+    return list(side.queries) if isinstance(side, ById) else as_list(side.query_ids)
 
 
 def _in_field(side: ById | Columns) -> str:
@@ -535,7 +546,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)
+        raise nothing_shared(run, qrels)
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments

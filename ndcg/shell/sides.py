@@ -15,8 +15,9 @@ from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
 from ..inputs.fields import ROLES, UnknownFieldError, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
+from ..inputs.joins import nothing_shared
 from ..inputs.reading import Inputs, refuse_same_column
-from ..measure.messages import place_of_file, shown, warn, within
+from ..measure.messages import place_of_file, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..measure.ties import Mask
 from ..statistics.measured import Resampling
@@ -57,7 +58,7 @@ class Sides:
                 raise within(error, place_of_file(file), instead_of="predictions") from None
             if file == args.qrels:
                 refuse_same_column(place_of_file(file), runs[name], qrels)
-            _refuse_other_queries(args.qrels, qrels, file, runs[name])
+            _refuse_other_queries(file, runs[name], qrels)
         exclude = slices = None
         if args.exclude is not None:
             exclude = _columns(args, args.exclude, "exclude")
@@ -173,14 +174,9 @@ def _names_of_column(given: str) -> Any:
     return given  # a name that holds commas
 
 
-def _refuse_other_queries(qrels_file: str, qrels: Columns, run_file: str, run: Columns) -> None:
-    if pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
-        return
-    in_run, in_qrels = shown(run.query_ids[0].as_py()), shown(qrels.query_ids[0].as_py())
-    raise ValueError(
-        f"{run_file}: has no query in common with {qrels_file}: its first query is {in_run}, and "
-        f"the first query of {qrels_file} is {in_qrels}"
-    )
+def _refuse_other_queries(file: str, run: Columns, qrels: Columns) -> None:
+    if not pc.any(pc.is_in(run.query_ids, value_set=qrels.query_ids)).as_py():
+        raise within(nothing_shared(run, qrels), place_of_file(file), instead_of="predictions")
 
 
 def names_of(files: Sequence[str]) -> list[str]:

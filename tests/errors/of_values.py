@@ -534,6 +534,12 @@ BY_ID_OF_DOCUMENTS: dict[str, Row] = {
     "no queries": refused(
         compute, "predictions and references", **BY_ID | {"references": {}}
     ).when_scored(),
+    "no query in common, of two Unicode forms": refused(
+        compute,
+        "predictions",
+        predictions={"x": {"a": 1.0}, "Cafe\u0301": {"a": 1.0}},
+        references={"q": {"a": 1}, "Caf\xe9": {"a": 1}},
+    ),
     "no query in common": refused(
         compute, "predictions", **BY_ID | {"predictions": {"p": {"a": 1.0}}}
     ),
