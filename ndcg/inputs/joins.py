@@ -406,7 +406,7 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
+            error = another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -564,10 +564,10 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         if not len(run_ids) or not len(qrels_ids):
             continue
         if family(run_ids.type) != family(qrels_ids.type):
-            raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
+            raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 
-def _another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
+def another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other."""
     in_run = f"{shown(run_id)} in the {mark('predictions')}"
     ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"

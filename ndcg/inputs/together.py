@@ -15,6 +15,8 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
+from .ids import id_kind
+from .joins import another_kind
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
@@ -101,7 +103,12 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     argument = "references" if ranked is None else "predictions"
     problem = "have no ids of queries, which the other side has"
     hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
-    raise InputError(f"{mark(argument)} {problem}; {hint}")
+    words = f"{mark(argument)} {problem}; {hint}"
+    ids = (run.first_id, qrels.first_id)
+    kinds = {id_kind(type(document)) for document in ids if document is not None}
+    if len(kinds) > 1:  # which would be the next error
+        words += f"; {another_kind('document', *ids).problem}"
+    raise InputError(words)
 
 
 # Ids that hold several

@@ -182,6 +182,9 @@ SIDES: dict[str, Row] = {
     "a list without queries beside a mapping": refused(
         compute, "predictions", predictions=[["a"], ["b"]], references={"q": {"a": 1}}
     ),
+    "a list without queries beside a mapping of documents of another type": refused(
+        compute, "predictions", predictions=[[7], [8]], references={"q": {"7": 1}}
+    ),
     "a mapping beside a list without queries": refused(
         compute, "references", predictions={"q": {"a": 1.0}}, references=[{"a"}, {"b"}]
     ),
