@@ -322,16 +322,12 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
-    not_read = [name for name in run.others if _is_list_of_run(name)]
-    is_another = len(not_read) > 0 and not _is_list_of_run(document)
-    is_doubtful = relevance is None or (score is None and is_another)
+    has_another_list = any(map(_is_list_of_run, run.others)) and not _is_list_of_run(document)
+    is_doubtful = relevance is None or (score is None and has_another_list)
     if is_doubtful and document == qrels_document:
         problem = f"these are the documents of the references too, {shown(document)}"
-        detail = "each of them relevant"
-        if relevance is not None:
-            detail = f"and {shown(not_read[0])} is not read"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}, {detail}; if both are in one log, {hint}")
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
     elif relevance is not None and relevance == score:
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:

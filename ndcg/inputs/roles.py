@@ -240,12 +240,10 @@ def _refuse_values_of_other_ids(
     if _place_of(value) in (_place_of(document), beside_list):
         return
     ids = values_at(objects, document.keys)
-    for path, field in fields.items():
-        if _place_of(field) != _place_of(value) or not holds_documents(field):
-            continue
-        name = plain_name(field.keys[-1])
-        are_ids = name in NAMES_OF_IDS or name == plain_name(document.keys[-1])
-        if are_ids and values_at(objects, field.keys) != ids:
+    for path in fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields):
+        field = fields[path]
+        are_beside = _place_of(field) == _place_of(value) and holds_documents(field)
+        if are_beside and values_at(objects, field.keys) != ids:
             problem = f"the {role} {paths[role]!r} stands beside {path!r}"
             hint = f"whose ids differ from those of the document {paths['document']!r}"
             raise InputError(f"{problem}, {hint}; name both of one list")
@@ -255,13 +253,9 @@ def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
     """Return the fields beside the document that could be it, such as the id of a chunk of it."""
     if names.name("document") is not None:
         return []
-    document = fields[roles.fields["document"]]
-    beside = Fields()
-    for path, field in fields.among(roles.others).items():
-        is_in_same_list = field.list_path == document.list_path
-        if is_in_same_list and holds_documents(field) == holds_documents(document):
-            beside[path] = field
-    return fields_called(NAMES_OF_IDS, beside)
+    start = fields[roles.fields["document"]].list_path
+    ids = fields_called(NAMES_OF_IDS, fields.among(roles.others))
+    return [path for path in ids if fields[path].list_path == start]
 
 
 def _place_of(field: Field) -> Keys:

@@ -110,6 +110,7 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
     rows = _rows(values)
     if rows is not None:
         _refuse_tables(argument, rows, names)
+    if rows is not None and names.kind == "run":
         _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
 
