@@ -201,9 +201,11 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
         return row_of_table("references", qrels[0], standard_names("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     rows = "for row in references]"
-    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
-    values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    return InputError(f"{problem}; {ids}; {values}", "references")
+    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
+    if any(len({*map(str, row)}) < len(row) for row in _lists(qrels) if isinstance(row, list)):
+        ids = ""  # an id is not there twice, as grades are
+    values = f"if they are values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+    return InputError(f"{problem}; {ids}{values}", "references")
 
 
 # Sparse matrices

@@ -42,6 +42,7 @@ ELSEWHERE = {
         ("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"
     ),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    "mask": "give ignore_index=-100, and references that are -100 where the mask is False",
     **OF_LIBRARIES,
 }
 # Options that methods with another aggregation than `compute` do not accept.

@@ -202,6 +202,7 @@ ROWS: dict[str, Row] = {
     "an option that is misspelt": refused(
         report, "report has no option zero_devision", **TWO, zero_devision=1
     ),
+    "a mask": refused(compute, "compute has no option mask", **TWO, mask=[[1, 0]]),
     "an option of report": refused(compute, "compute has no option by", **TWO, by=[1, 2]),
     "an option of compare": refused(report, "report has no option baseline", **TWO, baseline="a"),
     "an option of a test": refused(
