@@ -15,7 +15,7 @@ from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import Labels
+from ..measure.labels import Labels, label_of, to_label
 from ..measure.messages import (
     InputError,
     ShortRepr,
@@ -604,7 +604,8 @@ def chosen_fields(
         if names.value in unclear:
             ways += _decimal_commas(fields)
         elif names.value in chosen:
-            ways += _decimal_commas(fields.among([chosen[names.value]]))
+            value = fields.among([chosen[names.value]])
+            ways += _decimal_commas(value) or _words(value, names)
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
@@ -711,6 +712,15 @@ def _decimal_commas(fields: Fields) -> list[str]:
         if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
             number = f"if {cell!r} is a number with a comma for decimals"
             return [f"{number}, write a point{OR_READ_DECIMALS}"]
+    return []
+
+
+def _words(relevances: Fields, names: Names) -> list[str]:
+    """Return what an error says about a word in place of a relevance, which is refused later."""
+    for cell in (field.example for field in relevances.values()):
+        is_word = isinstance(cell, str) and cell.strip() != "" and label_of(cell) == cell.strip()
+        if is_word and names.kind == "qrels" and names.labels is None:
+            return [to_label([cell, "..."])]
     return []
 
 

@@ -61,6 +61,9 @@ OF_OBJECTS: dict[str, Row] = {
         [{"query_id": "q", "found": {"ids": ["a"]}, "gold": {"ids": ["b"], "grades": [1]}}],
         fields={"document": "found.ids", "relevance": "gold.grades"},
     ),
+    "words as relevances beside two documents": qrels(
+        [{"query_id": "q", "doc_id": "a", "docno": "a", "verdict": "not relevant"}],
+    ),
     "lists of scores without ids": run(
         [{"query_id": "q", "scores": [0.5, 0.9], "labels": [1, 0]}],
     ),
