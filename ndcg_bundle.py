@@ -2173,6 +2173,7 @@ ELSEWHERE = {
         ("systems", "baseline", "alternative", "margin", "corrected_over"), "compare has it"
     ),
     **dict.fromkeys(("got", "between"), "explain has it"),
+    "mask": "give ignore_index=-100, and references that are -100 where the mask is False",
     **OF_LIBRARIES,
 }
 # Options that methods with another aggregation than `compute` do not accept.
@@ -3226,8 +3227,8 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         if index is not first_index and not index.equals(first_index):
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; join both tables by query and document first, or give .to_numpy() "
-                "of each if their order is right",
+                "not by index; first outer-join both tables by query and document, or give "
+                ".to_numpy() of each if their order is right",
                 name,
             )
 
@@ -3419,7 +3420,7 @@ def plain(argument: str, values: Any) -> Any:
         ids = f"{mark('query_ids')} and {mark('document_ids')}"
         raise InputError(
             f"must be one column; got a table of columns {shown(names)}. If each row is a "
-            "document, join both sides into one table by query and document and give its columns: "
+            "document, outer-join both sides by query and document and give the columns: "
             f"predictions, references, {ids}. If each row is a query, give its column of lists. "
             "If the ids are in the index, reset_index() makes columns of them",
             argument,
@@ -5345,9 +5346,15 @@ def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
     >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
     the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
     """
-    call = mark("fields", {"relevance": "..."})
-    listed = brief(map(shown, others), ", ")
-    return f"the relevance is {shown(name)}, and {call} names another of {listed}"
+    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
+
+
+def or_another(role: str, others: Sequence[str]) -> str:
+    """Return what an error says about fields that may have a role in place of another, if any."""
+    if not others:
+        return ""
+    call = mark("fields", {role: "..."})
+    return f", and {call} names another of {brief(map(shown, others), ', ')}"
 
 
 # The argument `fields`
@@ -5724,7 +5731,8 @@ def chosen_fields(
         if names.value in unclear:
             ways += _decimal_commas(fields)
         elif names.value in chosen:
-            ways += _decimal_commas(fields.among([chosen[names.value]]))
+            value = fields.among([chosen[names.value]])
+            ways += _decimal_commas(value) or _words(value, names)
         roles = list(unclear)
         if "score" in roles and _are_lowest_first(chosen, fields):
             roles.remove("score")  # since the name of a distance would be refused
@@ -5811,10 +5819,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
                 documents = f"if {shown(pattern)} are the documents of a query"
                 ways.append(f"{documents}, make one list of them")
     if "score" in lacking and names.name("score") is None:
-        relevances = fields_called(PLAIN_RELEVANCES, fields)
-        if relevances and len(fields) == 3:
-            relevance = f"{shown(relevances[0])} is the name of a relevance"
-            ways.append(f"{relevance}; {mark('swapped', said='are both sides swapped?')}")
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]
         if lowest:
@@ -5835,6 +5839,15 @@ def _decimal_commas(fields: Fields) -> list[str]:
         if isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell):
             number = f"if {cell!r} is a number with a comma for decimals"
             return [f"{number}, write a point{OR_READ_DECIMALS}"]
+    return []
+
+
+def _words(relevances: Fields, names: Names) -> list[str]:
+    """Return what an error says about a word in place of a relevance, which is refused later."""
+    for cell in (field.example for field in relevances.values()):
+        is_word = isinstance(cell, str) and cell.strip() != "" and label_of(cell) == cell.strip()
+        if is_word and names.kind == "qrels" and names.labels is None:
+            return [to_label([cell, "..."])]
     return []
 
 
@@ -5911,8 +5924,7 @@ def one_error(
         if isinstance(error, UnknownFieldError):
             within(error, argument, instead_of=argument)
             unknown[argument] = error
-            lacks_score = "score" in error.roles and "swapped" not in error.options
-            if lacks_score and plain_name(relevance) in PLAIN_SCORES:
+            if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
     first, *others = errors.values()
@@ -6664,7 +6676,18 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
         return documents
     before, position = _first_repeated(queries)
     problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
-    raise InputError(f"{problem}; give each query once", argument)
+    empty = [f"row {row}" for row in (before, position) if rows[row] == {}]
+    raise InputError(f"{problem}; {each_query_once(empty)}", argument)
+
+
+def each_query_once(empty: Sequence[str]) -> str:
+    """Return what an error says to do about a query in two places, some of them without documents.
+
+    Of the spans of a trace, only those of its retriever hold documents.
+    """
+    if empty:
+        return f"{empty[0]} has no documents; leave out the objects that have none"
+    return "give each query once"
 
 
 def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
@@ -7709,8 +7732,8 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     lengths = ", ".join(f"{mark(name)} {length}" for name, length in rows.items())
     raise InputError(
         f"with {mark('query_ids')}, all columns must be flat and have the same length, one row per "
-        f"document; got {lengths}; first join tables with different rows by query and document, "
-        "and repeat the query of a group for each of its rows"
+        f"document; got {lengths}; first outer-join tables with different rows by query and "
+        "document, and repeat the query of a group for each of its rows"
     )
 
 
@@ -7886,7 +7909,7 @@ def _refuse_no_common_query(run: ById, qrels: ById) -> None:
     if not run.queries or not qrels.queries:
         return
     if run.queries.keys().isdisjoint(qrels.queries):
-        raise _nothing_shared(next(iter(run.queries)), next(iter(qrels.queries)), run, qrels)
+        raise nothing_shared(run, qrels)
 
 
 def _refuse_another_kind_in_a_query(
@@ -7896,7 +7919,7 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = _another_kind("document", next(iter(ranked)), next(iter(judged)))
+            error = another_kind("document", next(iter(ranked)), next(iter(judged)))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -7943,17 +7966,26 @@ def _as_columns(
     )
 
 
-def _nothing_shared(
-    predicted: Any, referred: Any, run: ById | Columns, qrels: ById | Columns
-) -> InputError:
+def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     """Return the error for predictions and references without a query in common."""
+    predicted, judged = _queries_of(run)[0], _queries_of(qrels)[0]
+    hint = "; give the same ids on both sides, of the same type"
+    by_spelling = {spelling(query): query for query in _queries_of(qrels)}
+    for query in _queries_of(run):
+        if spelling(query) in by_spelling:
+            predicted, judged = query, by_spelling[spelling(query)]
+            hint = TWO_IDS
+            break
     in_run = f"{shown(predicted)} in the {mark('predictions')}{_in_field(run)}"
-    ids = f"{in_run}, {shown(referred)} in the {mark('references')}{_in_field(qrels)}"
-    hint = "give the same ids on both sides, of the same type"
+    ids = f"{in_run}, {shown(judged)} in the {mark('references')}{_in_field(qrels)}"
     if "query" in run.fields or "query" in qrels.fields:
         hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
-    return InputError(f"{problem}; {hint}", "predictions")
+    return InputError(f"{problem}{hint}", "predictions")
+
+
+def _queries_of(side: ById | Columns) -> list[Any]:
+    return list(side.queries) if isinstance(side, ById) else as_list(side.query_ids)
 
 
 def _in_field(side: ById | Columns) -> str:
@@ -8027,7 +8059,7 @@ def _with_queries_of(run: Columns, qrels: Columns) -> tuple[Columns, NDArray[np.
     """Return a run with the queries of the references as indices, and the index of its queries."""
     known = index_among(run.query_ids, qrels.query_ids)
     if len(known) and len(qrels.query_ids) and (known < 0).all():
-        raise _nothing_shared(run.query_id(0), qrels.query_id(0), run, qrels)
+        raise nothing_shared(run, qrels)
     if (known != np.arange(len(known))).any():
         run = run._replace(query=known[run.query])
     if (known < 0).any():  # skip queries without judgments
@@ -8045,10 +8077,10 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         if not len(run_ids) or not len(qrels_ids):
             continue
         if family(run_ids.type) != family(qrels_ids.type):
-            raise _another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
+            raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
 
 
-def _another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
+def another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
     """Return the error for ids that are text on one side and, say, integers on the other."""
     in_run = f"{shown(run_id)} in the {mark('predictions')}"
     ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
@@ -8106,6 +8138,7 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
+NAMES_OF_IDS = NAMES_OF_LISTS | plain_names(*DOCUMENT_OF_HITS)
 Candidates = dict[str, Sequence[Any]]  # the fields that could have a role
 
 
@@ -8286,9 +8319,47 @@ def roles_of_objects(
         raise
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")
+    if names.value in roles.fields:
+        _refuse_values_of_other_ids(objects, fields, roles, names.value)
     if names.value and names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
+
+
+def _refuse_values_of_other_ids(
+    objects: Sequence[Any], fields: Fields, roles: Roles, role: str
+) -> None:
+    """Raise an error for values that stand beside other ids than those of the documents."""
+    paths = roles.fields
+    document, value = fields[paths["document"]], fields[paths[role]]
+    if not holds_documents(document) or isinstance(value.example, Mapping):
+        return
+    # Values may stand in the same list, or in a list beside that of the documents.
+    beside_list = (document.list_path or document.keys)[:-1]
+    if _place_of(value) in (_place_of(document), beside_list):
+        return
+    ids = values_at(objects, document.keys)
+    for path in fields_called(NAMES_OF_IDS | {plain_name(document.keys[-1])}, fields):
+        field = fields[path]
+        are_beside = _place_of(field) == _place_of(value) and holds_documents(field)
+        if are_beside and values_at(objects, field.keys) != ids:
+            problem = f"the {role} {paths[role]!r} stands beside {path!r}"
+            hint = f"whose ids differ from those of the document {paths['document']!r}"
+            raise InputError(f"{problem}, {hint}; name both of one list")
+
+
+def other_ids(fields: Fields, roles: Roles, names: Names) -> list[str]:
+    """Return the fields beside the document that could be it, such as the id of a chunk of it."""
+    if names.name("document") is not None:
+        return []
+    start = fields[roles.fields["document"]].list_path
+    ids = fields_called(NAMES_OF_IDS, fields.among(roles.others))
+    return [path for path in ids if fields[path].list_path == start]
+
+
+def _place_of(field: Field) -> Keys:
+    """Return the path to the innermost list or object that holds a field."""
+    return field.list_path or field.keys[:-1]
 
 
 def holds_documents(field: Field) -> bool:
@@ -8552,9 +8623,12 @@ def _could_be_values(values: Any, ids: Any, names: Names) -> bool:
 class ListReader:
     """Reads the documents of one query after another, from lists of ids with their values."""
 
-    def __init__(self, names: Names, path: str | None = None) -> None:
+    def __init__(
+        self, names: Names, path: str | None = None, other_ids: Sequence[str] = ()
+    ) -> None:
         self.names = names
         self.path = path  # of the ids, if they are in a field
+        self.other_ids = other_ids  # the paths of ids beside them
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
@@ -8579,7 +8653,8 @@ class ListReader:
             return documents_of_query(ids, numbers, self.names, in_list=True)
         except InputError as error:
             if self.path is not None:
-                error.hint = f"the ids are in {self.path!r}"
+                another = or_another("document", self.other_ids)
+                error.hint = f"the ids are in {self.path!r}{another}"
             raise
 
 
@@ -8590,7 +8665,8 @@ class HitReader:
         fields = fields_among(hits)
         self.roles = roles_of_hits(fields, names)
         self.ranks = _path_of_ranks(fields.values(), self.roles, names)
-        self.lists = ListReader(names, self.roles.fields["document"])
+        beside = other_ids(fields, self.roles, names)
+        self.lists = ListReader(names, self.roles.fields["document"], beside)
 
     def read(self, query: Any, hits: Sequence[Any]) -> dict[Any, Any]:
         """Return the values of a query's documents by their ids."""
@@ -8673,7 +8749,8 @@ class ObjectReader:
         # Ranks in other lists may be of other documents.
         self.ranks = _path_of_ranks(beside, self.roles, names)
         self.are_flat_rows = self.are_rows and all(len(keys) == 1 for keys in self.paths.values())
-        self.lists = ListReader(names, self.fields["document"])
+        beside_document = other_ids(fields, self.roles, names)
+        self.lists = ListReader(names, self.fields["document"], beside_document)
         self.form = "objects, a query with its documents each"
         if self.are_rows:
             self.form = "objects, a document each"
@@ -9340,6 +9417,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
+    if rows is not None:
+        _refuse_tables(argument, rows, names)
     if rows is not None and names.kind == "run":
         _refuse_two_matrices(argument, rows)
     return values if rows is None else _of_list(argument, values, rows, names)
@@ -9350,6 +9429,21 @@ def _refuse_levels(argument: str, series: Any, names: Names) -> None:
     if getattr(series.index, "nlevels", 1) > 1:
         hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
+
+
+def _refuse_tables(argument: str, rows: Iterable[Any], names: Names) -> None:
+    """Raise an error for tables of several systems, or of a query each."""
+    first = _first_filled(rows)
+    columns = None if is_object(first) else names_of_columns(first)
+    if columns is None or len(columns) < 2:
+        return
+    hint = 'join them, pandas.concat({query: table, ...}, names=["query_id"]).reset_index()'
+    if spelled(columns, chain(*QUERY)):
+        hint = "give one alone"
+        if names.kind == "run":
+            hint = "give one system at a time, or all to compare(systems={...})"
+    listed = brief(map(shown, columns), ", ")
+    raise InputError(f"holds tables, with the columns {listed}; {hint}", argument)
 
 
 def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
@@ -9424,6 +9518,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     refuse_table_by_index(side, argument)
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
+    _refuse_tables(argument, side.values(), names)
     if are_responses(side):
         try:
             return _of_responses(argument, side, names)
@@ -9771,7 +9866,7 @@ class RowReader:
             # What is no pair among them is refused with its query, too.
             objects = (pair[0] for pair in chain.from_iterable(pairs) if is_list(pair) and pair)
             self.hits = HitReader(objects, names.without_value())
-            self.lists.path = self.hits.lists.path
+            self.lists = ListReader(names, self.hits.lists.path, self.hits.lists.other_ids)
         if self.hits is not None:
             self.fields, self.others = self.hits.roles.fields, self.hits.roles.others
 
@@ -10141,9 +10236,11 @@ def _lists_beside_ids(run: ById | Columns, qrels: Any) -> InputError:
         return row_of_table("references", qrels[0], standard_names("qrels"))
     problem = f"hold lists of numbers beside documents with ids, such as {shown(run.first_id)}"
     rows = "for row in references]"
-    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}"
-    values = f"if they are values of the documents 0, 1, 2, ..., [dict(enumerate(row)) {rows}"
-    return InputError(f"{problem}; {ids}; {values}", "references")
+    ids = f"if these are ids of relevant documents, give sets, [set(row) {rows}; "
+    if any(len({*map(str, row)}) < len(row) for row in _inputs_beside_ids_lists(qrels) if isinstance(row, list)):
+        ids = ""  # an id is not there twice, as grades are
+    values = f"if they are values of the documents 0, 1, 2, ..., give [dict(enumerate(row)) {rows}"
+    return InputError(f"{problem}; {ids}{values}", "references")
 
 
 # Sparse matrices
@@ -10302,7 +10399,12 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     argument = "references" if ranked is None else "predictions"
     problem = "have no ids of queries, which the other side has"
     hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
-    raise InputError(f"{mark(argument)} {problem}; {hint}")
+    words = f"{mark(argument)} {problem}; {hint}"
+    ids = (run.first_id, qrels.first_id)
+    kinds = {id_kind(type(document)) for document in ids if document is not None}
+    if len(kinds) > 1:  # which would be the next error
+        words += f"; {another_kind('document', *ids).problem}"
+    raise InputError(words)
 
 
 # Ids that hold several
@@ -10623,17 +10725,20 @@ def refuse_same_iterator(sides: Mapping[str, Any]) -> None:
 def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
     """Raise an error for one table on both sides with one column of values, which scores 1.0.
 
-    One list of documents without relevances, which also scores 1.0, is a warning. A row of the
-    table must have a score or a relevance.
+    One list of documents without relevances, which also scores 1.0, is a warning, and so is one
+    with relevances beside a list that is called the run's. A row of the table must have a score or
+    a relevance.
     """
     document, qrels_document = _field_of(run, "document"), _field_of(qrels, "document")
     if None in (document, qrels_document):
         return
     score, relevance = _field_of(run, "score"), _field_of(qrels, "relevance")
-    if relevance is None and document == qrels_document:
+    has_another_list = any(map(_is_list_of_run, run.others)) and not _is_list_of_run(document)
+    is_doubtful = relevance is None or (score is None and has_another_list)
+    if is_doubtful and document == qrels_document:
         problem = f"these are the documents of the references too, {shown(document)}"
         hint = f"name the list of each, {mark('fields', {'document': ('...', '...')})}"
-        warn(f"{mark(argument)}: {problem}, each of them relevant; if both are in one log, {hint}")
+        warn(f"{mark(argument)}: {problem}; if both are in one log, {hint}")
     elif relevance is not None and relevance == score:
         problem = f"are the same column of the same table, {shown(score)}"
         if run.others:
@@ -10650,6 +10755,11 @@ def refuse_same_column(argument: str, run: Any, qrels: Any) -> None:
             words = run.place_of or "row {}".format
             problem = f"{words(int(empty[0]))} has neither a score nor a relevance"
             raise InputError(f"{problem}; give one of them, or leave the row out", argument)
+
+
+def _is_list_of_run(path: Any) -> bool:
+    """Return whether the last name on a path is a standard one of what was retrieved."""
+    return plain_name(str(path).rpartition(".")[2]) in plain_names(LISTS_OF_IDS["run"][0])
 
 
 def _field_of(side: Any, role: str) -> Any:
@@ -11499,9 +11609,9 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are in one list, with their numbers: no other list may be of the
-    # same query
-    lists: Sequence[tuple[str, int]] = ()
+    # the queries whose documents are in one list, with their numbers, and whether there are any: no
+    # other list may be of the same query
+    lists: Sequence[tuple[str, int, bool]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
     total: int = 0  # how many of these numbers there are
@@ -11608,7 +11718,7 @@ def part_of_queries(
     """Return the documents of queries as rows, and the error in the line of the next number."""
     are_counted = len(queries) > 0 and queries[0].query is None
     ids: list[Any] = []
-    lists: list[tuple[str, int]] = []
+    lists: list[tuple[str, int, bool]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
@@ -11616,7 +11726,7 @@ def part_of_queries(
         documents.extend(item.documents)
         values.extend(item.documents.values())
         if item.are_listed:
-            lists.append((str(item.query), item.number))
+            lists.append((str(item.query), item.number, len(item.documents) > 0))
     if are_counted:
         ids = list(range(len(queries)))
         lists = []
@@ -13253,13 +13363,14 @@ def _file_parts(
 
 def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts; a query whose documents are in two lists is an error."""
-    first: dict[str, int] = {}
+    first: dict[str, tuple[int, bool]] = {}
     before = 0
     for part in parts:
-        for query, number in part.lists:
+        for query, number, has_documents in part.lists:
+            place = (before + number, has_documents)
             if query in first:
-                raise _in_two_lists(query, first[query], before + number, unit)
-            first[query] = before + number
+                raise _in_two_lists(query, [first[query], place], unit)
+            first[query] = place
         before += part.span
         yield part
 
@@ -13287,12 +13398,13 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
         ids += part.total
 
 
-def _in_two_lists(query: str, first: int, again: int, unit: str) -> InputError:
-    there, here = unit.format(first), unit.format(again)
+def _in_two_lists(query: str, places: Sequence[tuple[int, bool]], unit: str) -> InputError:
+    there, here = (unit.format(number) for number, _ in places)
+    empty = [unit.format(number) for number, has_documents in places if not has_documents]
     words = "is there twice"
     if there != here:
         words = f"is in {there} already"
-    return InputError(f"query {shown_cell(query)} {words}; give each query once", here)
+    return InputError(f"query {shown_cell(query)} {words}; {each_query_once(empty)}", here)
 
 
 def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
