@@ -6903,7 +6903,7 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
         if lacks_judged and str(run.first_id).isdigit():
             yield from _positions_as_ids(rankings)
     if lacks_judged and has_unjudged and _may_be_respelled(first_ids):
-        yield from _respelled_ids(rankings)
+        yield from respelled_ids(rankings)
 
 
 def _first_ids(rankings: Rankings) -> Iterator[Sequence[Any]]:
@@ -6977,7 +6977,7 @@ def _positions_as_ids(rankings: Rankings) -> Iterator[str]:
         yield f"{problem}, and {others[0]} is judged too; {hint}"
 
 
-def _respelled_ids(rankings: Rankings) -> Iterator[str]:
+def respelled_ids(rankings: Rankings) -> Iterator[str]:
     """Yield what a warning says about a judged id that was retrieved in another spelling.
 
     It differs in case, spaces, zeros or Unicode's form from an id that nobody judged.
@@ -10835,6 +10835,9 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
+        if rankings.unmatched:
+            sentence = next(respelled_ids(rankings), rankings.unmatched)
+            rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:

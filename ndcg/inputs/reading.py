@@ -27,7 +27,7 @@ from .documents import (
     ids_of_queries,
     refuse_no_values,
 )
-from .doubts import doubts_about_ids, doubts_about_scores
+from .doubts import doubts_about_ids, doubts_about_scores, respelled_ids
 from .exclusion import by_position
 from .fields import (
     LISTS_OF_IDS,
@@ -424,6 +424,9 @@ def align(
         raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
+        if rankings.unmatched:
+            sentence = next(respelled_ids(rankings), rankings.unmatched)
+            rankings = rankings._replace(unmatched=sentence)
         doubts += doubts_about_ids(rankings, run, inputs.references)
     has_ranks = has_ids(run) and run.has_ranks
     if doubts or has_ranks:

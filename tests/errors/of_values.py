@@ -711,6 +711,7 @@ WARNINGS: dict[str, Row] = {
     "no document in common, of floats in text": warned(
         compute,
         "predictions",
+        "query 'q'",
         predictions={"q": {"101": 1.0}},
         references={"q": {"101.0": 1}},
     ).when_scored(),
