@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.content import naming_file, parse_json, read_content
-from ..measure.arguments import OPTIONS
 from ..measure.messages import InputError, mark, shown
 from ..measure.options import Options
 from .comparing import comparison_of
@@ -24,8 +23,6 @@ from .saved import choices_in, saved_columns, slices_in
 Tables = dict[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
-# Names in signatures that options do not have, as messages say them.
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 
 class OtherQueriesError(ValueError):
@@ -151,25 +148,17 @@ def _report(name: str, report: Any) -> Report:
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
-    """Return the signature of all reports; if they differ, the error names the options."""
-    first, *others = reports
-    signature = reports[first].signature
-    one = choices_in(signature)
-    option_names = {**SAID_AS, **{option.said_as: name for name, option in OPTIONS.items()}}
-    for system in others:
-        other = choices_in(reports[system].signature)
-        differing = []
-        for key in {**one, **other}:
-            if one.get(key) != other.get(key):
-                values = f"{one.get(key, 'not given')} and {other.get(key, 'not given')}"
-                differing.append(f"{option_names.get(key, key)} ({values})")
-        if differing:
+    """Return the signature of all reports; it is an error if their options differ."""
+    (first, report), *others = reports.items()
+    for system, other in others:
+        if choices_in(other.signature) != choices_in(report.signature):
             raise InputError(
-                f"{shown(first)} and {shown(system)} were made with different options: "
-                f"{', '.join(differing)}; score both with the same options",
+                f"{shown(first)} and {shown(system)} were made with different options, "
+                f"{report.signature} and {other.signature}; score both with the same options and "
+                "version",
                 "reports",
             )
-    return signature
+    return report.signature
 
 
 def same_queries(tables: Tables) -> Tables:
