@@ -65,7 +65,7 @@ def _verbs(count: int) -> tuple[str, str]:
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield notes on cutoffs without effect, and on only relevant documents."""
+    """Yield notes on cutoffs without effect."""
     longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
     for k in options.cutoffs:
         if k is not None and k > longest:
@@ -73,14 +73,6 @@ def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
                 f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
                 "judged documents."
             )
-    queries = len(columns["all relevant"])
-    count = np.count_nonzero(columns["all relevant"])
-    if 10 * count >= queries:
-        # Fewer hardly raise the mean.
-        yield (
-            f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
-            "them may score high: compare the mean with that of a random order."
-        )
 
 
 def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
