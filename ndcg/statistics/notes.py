@@ -39,7 +39,7 @@ def notes_of(
         left_out_notes(columns, options),
         missing_notes(columns, options),
         exclusion_notes(columns, options),
-        notes_on_doubts(columns, doubts),
+        map(as_note, doubts),
         cutoff_notes(columns, options),
         few_queries_notes(columns, options),
         chance_notes(scores, columns),
@@ -150,18 +150,6 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
         yield f"1 {other}query has {fewer} and misses judged ones."
     elif few > 1:
         yield f"{few:,} {other}queries have {fewer} and miss judged ones."
-
-
-def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
-    yield from map(as_note, doubts)
-    if doubts or columns["retrieved and judged"].any():
-        return
-    if columns["retrieved"].any() and columns["judged"].any():
-        yield Message(
-            f"No document was both retrieved and judged: do {mark('predictions')} and "
-            f"{mark('references')} use the same document ids?"
-        )
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:

@@ -117,14 +117,6 @@ def test_a_report_and_an_explanation_have_a_note_with_the_same_ids(ndcg: evaluat
     assert found.notes == (note,)
     assert note in str(found)
     assert found.to_dict()["notes"] == [note]
-    note = (
-        "No document was both retrieved and judged: do predictions and references use the same "
-        "document ids?"
-    )
-    assert ndcg.report(predictions=[[0.5, None]], references=[[None, 1]]).notes[0] == note
-    assert (
-        note not in ndcg.report(predictions=[[0.5, None], [1]], references=[[None, 1], [1]]).notes
-    )
 
 
 def test_a_comparison_names_the_systems_without_a_document_in_common(ndcg: evaluate.Metric) -> None:
