@@ -10,7 +10,6 @@ import numpy as np
 from ..inputs.slices import Value, slice_name
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
-from ..measure.ties import Mask
 from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
 from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice, range_text
@@ -18,13 +17,6 @@ from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences, effective_queries
 
 NAMED = 5  # pairs or slices in a sentence
-# Why a query is excluded from a mean.
-LEFT_OUT = {
-    "missing": "judged queries {are} missing from the run and",
-    "nothing relevant": "queries {have} no relevant documents and {are}",
-    "no ideal": "queries {have} an ideal DCG of 0 or less and {are}",
-    "weight 0": "queries {have} a weight of 0 and {are}",
-}
 
 
 def notes_of(
@@ -57,11 +49,6 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
             if note not in shared:
                 notes.append(Message(f"{name}: {marked(note)}"))
     return notes
-
-
-def _verbs(count: int) -> tuple[str, str]:
-    """Return "have" and "are" for a sentence on so many queries, or "has" and "is" for one."""
-    return ("has", "is") if count == 1 else ("have", "are")
 
 
 def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -102,31 +89,27 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     has_no_relevant = columns["ideal"] <= 0
     is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
-        "missing": is_skipped,
-        "nothing relevant": has_no_relevant & ~is_skipped,
-        "no ideal": ~has_no_relevant & ~is_skipped,
+        "missing from the run": is_skipped,
+        "with no relevant documents": has_no_relevant & ~is_skipped,
+        "with an ideal DCG of 0 or less": ~has_no_relevant & ~is_skipped,
     }
     for reason, applies in reasons.items():
-        # One sentence for the measures that exclude the same queries.
-        measures: dict[bytes, list[str]] = {}
+        # One sentence for the measures that exclude as many queries.
+        measures: dict[int, list[str]] = {}
         for name in options.names:
-            excluded = np.isnan(columns[name]) & applies
-            measures.setdefault(excluded.tobytes(), []).append(name)
-        for mask, names in measures.items():
-            measure = ""
+            count = int(np.count_nonzero(np.isnan(columns[name]) & applies))
+            measures.setdefault(count, []).append(name)
+        for count, names in measures.items():
+            means = "the mean"
             if len(names) < len(options.names):
-                measure = f" of {', '.join(names)}"
-            yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
+                means = f"the mean of {', '.join(names)}"
+            if count:
+                yield f"Excluded from {means}: {count:,} of {len(applies):,} queries, {reason}."
     if "weight" in columns:
-        yield from _left_out_notes("weight 0", columns["weight"] == 0)
-
-
-def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[str]:
-    count = int(np.count_nonzero(excluded))
-    if count:
-        have, are = _verbs(count)
-        why = LEFT_OUT[reason].format(have=have, are=are)
-        yield f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."
+        count = int(np.count_nonzero(columns["weight"] == 0))
+        if count:
+            queries = len(columns["weight"])
+            yield f"Excluded from the mean: {count:,} of {queries:,} queries, with a weight of 0."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:

@@ -155,7 +155,7 @@ def test_every_mean_says_of_how_many_queries_it_is(call: Call, folder: Path) -> 
         for pattern in (f"^{header}$", "^main +34 of 40 .* 40 ", f"^{line} +4 of 10 "):
             assert re.search(pattern, printed, re.MULTILINE)
         assert (
-            "6 of 40 queries have no relevant documents and are excluded from the mean of nDCG@5."
+            "Excluded from the mean of nDCG@5: 6 of 40 queries, with no relevant documents."
             in printed
         )
         rows = json_lines(call(f"{command} {how} -o jsonl")[1])

@@ -197,10 +197,10 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0} for at in range(40)}
     some = {"q0": {"d1": 2.0, "d2": 1.0}, "q1": {"d1": 1.0}}
     whole = {query: {"d1": 1.0, "d2": 0.5} for query in qrels}
-    missing = "38 of 40 judged queries are missing from the run and "
     counted, skipped = (
-        f'{missing}counted as 0; missing="skip" skips them.',
-        f"{missing}excluded from the mean.",
+        "38 of 40 judged queries are missing from the run and counted as 0; "
+        'missing="skip" skips them.',
+        "Excluded from the mean: 38 of 40 queries, missing from the run.",
     )
     short = "1 other query has fewer than 2 retrieved documents and misses judged ones."
     for run, options, expected in (

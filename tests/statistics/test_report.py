@@ -187,9 +187,9 @@ LEFT_OUT: dict[str, Any] = {
     },
 }
 BY = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
-NOTHING_RELEVANT = "2 of 5 queries have no relevant documents and are excluded from the mean."
-ONE = "1 of 5 queries has {} and is excluded from the mean."
-NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded from the mean."
+EXCLUDED = "Excluded from the mean: {} of 5 queries, {}."
+NOTHING_RELEVANT = EXCLUDED.format(2, "with no relevant documents")
+NOT_IN_THE_RUN = EXCLUDED.format(2, "missing from the run")
 
 
 @pytest.mark.parametrize(
@@ -201,17 +201,17 @@ NOT_IN_THE_RUN = "2 of 5 judged queries are missing from the run and excluded fr
         (
             {"missing": "skip", "zero_division": math.nan},
             2,
-            [NOT_IN_THE_RUN, ONE.format("no relevant documents")],
+            [NOT_IN_THE_RUN, EXCLUDED.format(1, "with no relevant documents")],
         ),
         (
             {"sample_weight": [1, 1, 1, 0, 0]},
             3,
-            ["2 of 5 queries have a weight of 0 and are excluded from the mean."],
+            [EXCLUDED.format(2, "with a weight of 0")],
         ),
         (
             {"zero_division": math.nan, "ideal": "retrieved"},
             2,
-            [NOTHING_RELEVANT, ONE.format("an ideal DCG of 0 or less")],
+            [NOTHING_RELEVANT, EXCLUDED.format(1, "with an ideal DCG of 0 or less")],
         ),
     ],
     ids=str,
@@ -227,7 +227,7 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
     of_slices = {name: part.scores["nDCG"].queries for name, part in report.slices.items()}
     assert of_slices == {"de": 2, "en": counted - 2}
-    assert [note for note in report.notes if "excluded from the mean" in note] == notes
+    assert [note for note in report.notes if "Excluded from the mean" in note] == notes
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
@@ -238,9 +238,9 @@ def test_a_relevant_document_counts_although_negative_gains_outweigh_it(ndcg: Me
         negative_relevance="keep",
         zero_division=math.nan,
     )
-    assert [note for note in report.notes if "excluded from the mean" in note] == [
-        ONE.format("no relevant documents"),
-        "3 of 5 queries have an ideal DCG of 0 or less and are excluded from the mean.",
+    assert [note for note in report.notes if "Excluded from the mean" in note] == [
+        EXCLUDED.format(1, "with no relevant documents"),
+        EXCLUDED.format(3, "with an ideal DCG of 0 or less"),
     ]
     assert report.counts["nothing_relevant"] == 1
 
@@ -255,9 +255,7 @@ def test_a_comparison_has_the_number_of_values_next_to_each_mean(ndcg: Metric) -
     assert [row[:2] for row in found.tables()[0][1:]] == [["a  a", "2 of 5"], ["b  b", "2 of 5"]]
     assert found.tables()[3][1][:2] == ["de", "2 of 3"]
     assert found.pairs[0].queries == 2
-    assert (
-        "3 of 5 judged queries are missing from the run and excluded from the mean." in found.notes
-    )
+    assert EXCLUDED.format(3, "missing from the run") in found.notes
     assert (
         ndcg.Comparison.from_dict(json.loads(json.dumps(found.to_dict()))).to_dict()
         == found.to_dict()
