@@ -123,16 +123,11 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     is_short = incomplete & (columns["retrieved"] < deepest)
     empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
     few = np.count_nonzero(is_short) - empty
-    other = "other " if missing else ""
-    if empty == 1:
-        yield f"1 {other}query retrieved nothing."
-    elif empty > 1:
-        yield f"{empty:,} {other}queries retrieved nothing."
-    fewer = f"fewer than {deepest} retrieved documents"
-    if few == 1:
-        yield f"1 {other}query has {fewer} and misses judged ones."
-    elif few > 1:
-        yield f"{few:,} {other}queries have {fewer} and miss judged ones."
+    if empty:
+        yield f"Queries with no retrieved documents: {empty:,}."
+    if few:
+        fewer = f"fewer than {deepest} retrieved documents, and not all judged ones"
+        yield f"Queries with {fewer}: {few:,}."
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:

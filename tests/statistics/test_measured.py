@@ -142,7 +142,7 @@ def test_a_report_counts_the_judgments_behind_the_scores(ndcg: Metric) -> None:
             '1 of 4 judged queries is missing from the run and counted as 0; missing="skip" skips '
             "them."
         ),
-        "1 other query has fewer than 5 retrieved documents and misses judged ones.",
+        "Queries with fewer than 5 retrieved documents, and not all judged ones: 1.",
         "The cutoff 5 has no effect: no query has more than 3 retrieved or judged documents.",
         (
             "Few queries (4): below 10, intervals and tests may be wrong more often than their "

@@ -202,7 +202,7 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
         'missing="skip" skips them.',
         "Excluded from the mean: 38 of 40 queries, missing from the run.",
     )
-    short = "1 other query has fewer than 2 retrieved documents and misses judged ones."
+    short = "Queries with fewer than 2 retrieved documents, and not all judged ones: 1."
     for run, options, expected in (
         (some, {}, [counted, short]),
         (some, {"missing": "skip"}, [skipped, short]),
@@ -217,16 +217,12 @@ def test_queries_that_a_run_is_missing_are_noted(ndcg: Metric) -> None:
 
 
 @pytest.mark.parametrize(
-    ("relevant", "note"),
-    [
-        ({}, "2 queries have fewer than 3 retrieved documents and miss judged ones."),
-        ({"q0": {"d1": 1}}, "1 query has fewer than 3 retrieved documents and misses judged ones."),
-        ({"q0": {"d1": 1}, "q1": {"d1": 1}}, None),
-    ],
+    ("relevant", "number"),
+    [({}, 2), ({"q0": {"d1": 1}}, 1), ({"q0": {"d1": 1}, "q1": {"d1": 1}}, 0)],
     ids=["both lack some", "one has all", "both have all"],
 )
 def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_judged_ones(
-    ndcg: Metric, relevant: dict[str, Any], note: str | None
+    ndcg: Metric, relevant: dict[str, Any], number: int
 ) -> None:
     qrels = {f"q{at}": {"d1": 1, "d2": 0, "d3": 2} for at in range(40)}
     run = {query: {"d1": 3.0, "d2": 2.0, "d3": 1.0} for query in qrels} | {
@@ -235,9 +231,10 @@ def test_queries_with_few_retrieved_documents_are_noted_unless_they_have_all_jud
     }
     found = ndcg.report(predictions=run, references={**qrels, **relevant}, k=[1, 2, 3])
     # of the largest cutoff
-    assert [each for each in found.notes if "fewer than" in each] == (
-        [] if note is None else [note]
-    )
+    note = "Queries with fewer than 3 retrieved documents, and not all judged ones: "
+    assert [each for each in found.notes if "fewer than" in each] == [
+        f"{note}{count}." for count in (1, 2) if count == number
+    ]
 
 
 def test_an_empty_list_is_noted_as_such(ndcg: Metric) -> None:
@@ -245,8 +242,8 @@ def test_an_empty_list_is_noted_as_such(ndcg: Metric) -> None:
     run = {query: ["d1", "d2"] for query in qrels} | {"q0": [], "q1": ["d1"]}
     notes = ndcg.report(predictions=run, references=qrels, k=2).notes
     assert list(notes[:2]) == [
-        "1 query retrieved nothing.",
-        "1 query has fewer than 2 retrieved documents and misses judged ones.",
+        "Queries with no retrieved documents: 1.",
+        "Queries with fewer than 2 retrieved documents, and not all judged ones: 1.",
     ]
 
 
