@@ -135,20 +135,17 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    from_run = options.exclude_from == "run"
-    if not retrieved and (from_run or not judged):
-        where = "retrieved" if from_run else "retrieved or judged"
+    is_kept_in_ideals = options.exclude_from == "run"
+    if not retrieved and (is_kept_in_ideals or not judged):
         yield Message(
-            f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
-            "the ids of queries and documents?"
+            f"No document was excluded: are the ids in {mark('exclude')} the ids of queries and "
+            "documents?"
         )
-    elif from_run:
-        yield (
-            f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
-            f"{judged:,}."
-        )
-    else:
-        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
+        return
+    judged_text = f"{judged:,} judged"
+    if is_kept_in_ideals:
+        judged_text += " (which stay in the ideals)"
+    yield f"Excluded documents: {retrieved:,} retrieved and {judged_text}."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
