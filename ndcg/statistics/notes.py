@@ -71,9 +71,6 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     queries = np.count_nonzero(fewest)
     if effective >= FEW:
         return
-    if queries == 1:
-        yield "A single query says nothing about others: its score has no interval."
-        return
     number = f"{queries:,}"
     if effective <= 0.999 * queries:
         # Apart from rounding, weights differ.
