@@ -179,8 +179,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
             f"The mean of slices is over {range_text(counted)} of {len(named):,} slices; "
             "the others have no value."
         )
-    if any(score.queries and math.isnan(score.low) for score in means.values()):
-        yield "The mean of slices has no interval, since one of the slices has none."
 
 
 def small_slices(sizes: Sequence[int]) -> Iterator[str]:
@@ -287,6 +285,3 @@ def notes_on_slices(
             f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
             f"of their queries have a value: {names}."
         )
-    # None is no slice, and not in their mean.
-    if left_out not in ([], [None]):
-        yield "The mean of slices is not compared either, since one of the slices is not."
