@@ -169,7 +169,7 @@ def comparison_of(
     notes += notes_on_tests(pairs, testing)
     if slices is not None:
         notes += small_slices(np.bincount(slices.code).tolist())
-        notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+        notes += notes_on_slices(results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)

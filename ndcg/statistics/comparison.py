@@ -215,9 +215,9 @@ class Comparison(Evaluation):
     def _remarks(self) -> list[str]:
         testing = self.testing
         pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
-        over = "the pairs of a measure"
-        if testing.corrected_over == "all":
-            over = "all pairs of all measures"
+        over = f"the pairs of {testing.measures}"
+        if self.slices:
+            over += ", together in all slices"
         intervals = f"{self.resampling.level}s: {WELCH}"
         test = "Welch's t-test, which is"
         if testing.paired:

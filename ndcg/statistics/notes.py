@@ -268,16 +268,8 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     )
 
 
-def notes_on_slices(
-    pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
-) -> Iterator[str]:
-    """Yield notes on the correction of p-values in slices, and on slices that are not compared."""
-    if compared:
-        together = len(testing.families(pairs)[0])
-        yield (
-            f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
-            f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
-        )
+def notes_on_slices(compared: Collection[Value], slices: Sequence[Value]) -> Iterator[str]:
+    """Yield a sentence on the slices that are not compared, if there are any."""
     left_out = [value for value in slices if value not in compared]
     if left_out:
         names = _first_names(list(map(slice_name, left_out)))
