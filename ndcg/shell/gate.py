@@ -125,7 +125,7 @@ def _gate_alone(args: Namespace) -> tuple[Listing, Report]:
     new, missing = sides.report_and_missing(run)
     lacking = new.queries["query"].filter(missing).to_pylist()
     if lacking and args.missing is None:
-        _refuse_missing(args.run, f"{some_of(lacking, 'query')} of {args.qrels}")
+        _refuse_missing(args.run, f"{some_of(lacking)} of {args.qrels}")
     whole = {
         "signature": new.signature,
         "run": run,
@@ -335,7 +335,7 @@ def _ranked(args: Namespace, sides: Sides, old: Report, new: Report, missing: Ma
         if query in ranked_before:
             lacking.append(query)
     if lacking and args.missing is None:
-        _refuse_missing(args.run, f"{some_of(lacking, 'query')} that {file} ranks")
+        _refuse_missing(args.run, f"{some_of(lacking)} that {file} ranks")
     # The numbers of judged and relevant documents may be equal where the grades are not.
     for saved in sides.saved.values():
         if saved["judgments"] != digest_of(sides.qrels):

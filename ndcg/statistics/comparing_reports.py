@@ -131,15 +131,10 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()
-    if not isinstance(values, Mapping) or not values:
+    if not isinstance(values, Mapping) or "signature" not in values:
         raise ValueError(
-            f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
-            f"with that result; got {shown(values)}"
-        )
-    if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
-        # As the shell saves the reports of several runs.
-        raise ValueError(
-            f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
+            f"{place}: must be one report, or the result of its to_dict, also in a JSON file; has "
+            "no signature"
         )
     try:
         return Report.from_dict(values)
@@ -172,8 +167,7 @@ def same_queries(tables: Tables) -> Tables:
         extra = rows.keys() - set(ids)
         if lacking or extra:
             raise OtherQueriesError(
-                f"{some_of(lacking, 'query')} only in {first}, "
-                f"{some_of(extra, 'query')} only in {name}"
+                f"{some_of(lacking)} only in {first}, {some_of(extra)} only in {name}"
             )
         in_order[name] = table.take(list(map(rows.get, ids)))
         if "weight" not in table.column_names:
@@ -213,18 +207,17 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
             yield f"{name}: {differing:,} queries have other judgments than in {first}."
 
 
-def some_of(names: Collection[Any], noun: str) -> str:
-    """Return text with the number of queries or systems, and the first of them.
+def some_of(queries: Collection[Any]) -> str:
+    """Return text with the number of queries, and the first of them.
 
-    >>> some_of(["q2", "q1"], "query"), some_of([], "system")
-    ("2 queries ('q1', 'q2')", 'no system')
+    >>> some_of(["q2", "q1"]), some_of(["q1"]), some_of([])
+    ("2 queries ('q1', 'q2')", "1 query ('q1')", 'no query')
     """
-    if not names:
-        return f"no {noun}"
-    first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
-    if len(names) == 1:
-        return f"1 {noun} ({first})"
-    if len(names) > NAMED_QUERIES:
+    if not queries:
+        return "no query"
+    first = ", ".join(map(shown, sorted(queries, key=str)[:NAMED_QUERIES]))
+    if len(queries) == 1:
+        return f"1 query ({first})"
+    if len(queries) > NAMED_QUERIES:
         first += ", …"
-    nouns = {"query": "queries"}.get(noun, f"{noun}s")
-    return f"{len(names):,} {nouns} ({first})"
+    return f"{len(queries):,} queries ({first})"
