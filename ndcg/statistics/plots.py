@@ -18,13 +18,13 @@ EXTREMES = 5
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
-    """Return the pairs of one system in a measure, by the name of the other system."""
+    """Return the differences of the other systems from one in a measure, by their names."""
     others = {}
     for pair in pairs:
         if pair.measure != measure:
             continue
         if pair.system == reference:
-            others[pair.other] = pair
+            others[pair.other] = pair.turned()
         elif pair.other == reference:
             others[pair.system] = pair
     return others
@@ -39,7 +39,7 @@ def plot_means(
 ) -> None:
     """Draw a row for every system: its mean, on the interval of its difference from the reference.
 
-    `pairs` has, under the names of the other systems, their pairs with the reference.
+    `pairs` has, under the names of the other systems, their differences from the reference.
     """
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
@@ -52,9 +52,6 @@ def plot_means(
             continue
         value = scores[system][measure].value
         pair = pairs[system]
-        if pair.system == reference:
-            # Shown as the difference of the other system from the reference.
-            pair = pair.turned()
         low, high = mean + pair.low_holm, mean + pair.high_holm
         draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
@@ -112,8 +109,7 @@ def plot_slices(
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         marks = []
-        for ordered in pairs.values():
-            pair = ordered.turned() if ordered.system == reference else ordered
+        for pair in pairs.values():
             is_significant = pair.p_holm < SIGNIFICANT
             marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
         queries = pairs[systems[0]].queries
