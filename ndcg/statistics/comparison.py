@@ -15,11 +15,21 @@ import pyarrow.compute as pc
 
 from ..inputs.slices import Value
 from ..measure.messages import shown, visible
-from ..measure.options import Options, choice, measure_of, whole
+from ..measure.options import Options, choice, whole
 from ..show.drawing import figure_of
 from ..show.tables import Table, counted_text, latex_text, letter_text, number_text, tabular
 from .contest import ComparedSlice, Contest, results_of
-from .measured import SHOWN, BySystem, Resampling, Scores, Slice, mean_table, range_text, row_counts
+from .measured import (
+    SHOWN,
+    BySystem,
+    Resampling,
+    Scores,
+    Slice,
+    mean_table,
+    plotted_names,
+    range_text,
+    row_counts,
+)
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
 from .plots import pairs_with, plot_means, plot_queries, plot_slices
@@ -337,13 +347,7 @@ class Comparison(Evaluation):
         Raises:
             ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
-        if measure is None:
-            measure = measure_of(self.measures[0])
-        names = [name for name in self.measures if measure in (name, measure_of(name))]
-        if not names:
-            raise ValueError(
-                f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}"
-            )
+        names = plotted_names(measure, self.measures)
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
             self._require_pairs("queries=True")

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value, slices_of
+from ..measure.messages import shown
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
 from ..measure.ties import Array, Floats, Mask
@@ -143,6 +144,16 @@ def mean_table(
         for row, row_cells in zip(table, cells, strict=True):
             row.extend(row_cells if has_queries else row_cells[1:])
     return table
+
+
+def plotted_names(measure: str | None, names: Sequence[str]) -> list[str]:
+    """Return the results to plot: of a measure, by default the first, or a single one."""
+    if measure is None:
+        measure = measure_of(names[0])
+    plotted = [name for name in names if measure in (name, measure_of(name))]
+    if not plotted:
+        raise ValueError(f"{shown(measure)} is not in this result, which has {', '.join(names)}")
+    return plotted
 
 
 class Resampling(NamedTuple):

@@ -14,8 +14,7 @@ import pyarrow.compute as pc
 
 from ..inputs.reading import Inputs
 from ..inputs.slices import Slices, Value
-from ..measure.messages import shown
-from ..measure.options import Cutoffs, Options, QueryOptions, choice, measure_of, whole
+from ..measure.options import Cutoffs, Options, QueryOptions, choice, whole
 from ..measure.ties import Mask
 from ..scores.frames import from_frame
 from ..scores.means import mean
@@ -33,6 +32,7 @@ from .measured import (
     Slice,
     in_slices,
     mean_table,
+    plotted_names,
     query_columns,
     query_figures,
     query_slices,
@@ -247,7 +247,8 @@ class Report(Evaluation):
         It shows the means with intervals, the values for all queries, and the slices.
 
         Args:
-            measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
+                ``"nDCG@10"``; by default the first measure.
             ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the
                 queries and the slices. By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
@@ -255,15 +256,7 @@ class Report(Evaluation):
         Raises:
             ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
-        measures = list(dict.fromkeys(map(measure_of, self.scores)))
-        if measure not in (None, *measures, *self.scores):
-            raise ValueError(
-                f"{shown(measure)} is not in this report, which has "
-                f"{', '.join(map(repr, measures))}"
-            )
-        if measure is None:
-            measure = measures[0]
-        names = _names_like(measure, self.scores)
+        names = plotted_names(measure, list(self.scores))
         panels = [self._plot_means, self._plot_queries]
         if self.slices:
             panels.append(self._plot_slices)
@@ -308,11 +301,6 @@ def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
 
 
-def _names_like(measure: str, names: Iterable[str]) -> list[str]:
-    """Return the results of the same measure, at all cutoffs."""
-    return [name for name in names if measure_of(name) == measure_of(measure)]
-
-
 def plot_reports(reports: Mapping[str, Report]) -> Any:
     """Return a Matplotlib figure of the means of several systems, and of their slices.
 
@@ -321,8 +309,8 @@ def plot_reports(reports: Mapping[str, Report]) -> Any:
     """
     report = next(iter(reports.values()))
     level = report.resampling.level
-    first = next(iter(report.scores))
-    names = _names_like(first, report.scores)
+    names = plotted_names(None, list(report.scores))
+    first = names[0]
     rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
     figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
     for name, panel_axes in zip(names, axes, strict=False):

@@ -35,7 +35,8 @@ def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     first_lines = [axes.get_xlabel().split("\n")[0] for axes in comparison.plot("DCG").axes]
     assert first_lines == ["DCG@3", "DCG@10"]
     assert len(comparison.plot("DCG@10").axes) == 1
-    assert report.plot("DCG@10").axes[1].get_legend_handles_labels()[1] == ["DCG@3", "DCG@10"]
+    assert report.plot("DCG").axes[1].get_legend_handles_labels()[1] == ["DCG@3", "DCG@10"]
+    assert report.plot("DCG@10").axes[1].get_legend_handles_labels()[1] == ["DCG@10"]
 
 
 def labels(axes: Any) -> list[str]:
