@@ -373,10 +373,9 @@ class Comparison(Evaluation):
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        slices = slices_in(self._rows_of(next(iter(scores))))
-        if slices is not None and len(axes) > len(names):
-            reference = self._reference(first)
-            plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
+        if self.slices and len(axes) > len(names):
+            rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+            plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
         """Draw the differences of every system from the reference, query by query."""

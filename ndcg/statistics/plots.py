@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.slices import MEAN_OF_SLICES, Slices, slice_name
 from ..measure.ties import Floats
 from ..show.drawing import Mark, draw_mark, draw_rows, legend_above, name_rows
 from ..show.tables import count_text, number_text, p_text
 from .contest import ComparedSlice
-from .measured import SHOWN, Scores
+from .measured import Scores
 from .pairs import SIGNIFICANT, Pair, Testing
 
 # So many queries with the greatest gains, and with the greatest losses, have a row.
@@ -82,48 +81,26 @@ def plot_means(
 
 
 def plot_slices(
-    axes: Any,
-    slices: Slices,
-    compared: Mapping[Any, ComparedSlice],
-    mean: ComparedSlice | None,
-    reference: str,
-    measure: str,
+    axes: Any, slices: Iterable[tuple[str, ComparedSlice]], reference: str, measure: str
 ) -> None:
-    """Draw a row for every slice with the systems' differences from the reference.
-
-    The row of a slice without intervals is empty. The last row is for the mean of slices, if there
-    is one.
-    """
-    sizes = np.bincount(slices.code).tolist()
-    parts: list[tuple[str, int, ComparedSlice | None]] = []
-    for value, size in zip(slices.values[:SHOWN], sizes[:SHOWN], strict=True):
-        parts.append((slice_name(value), size, compared.get(value)))
-    if mean is not None:
-        parts.append((MEAN_OF_SLICES, mean.queries, mean))
+    """Draw a row for every slice, and for their mean, with the differences from the reference."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for name, size, part in parts:
-        if part is None:
-            rows.append((f"{name} ({count_text(size)}, no interval)", []))
-            continue
+    for name, part in slices:
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         marks = []
         for pair in pairs.values():
             is_significant = pair.p_holm < SIGNIFICANT
             marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
-        queries = pairs[systems[0]].queries
-        rows.append((f"{name} ({count_text(queries)})", marks))
+        rows.append((f"{name} ({count_text(pairs[systems[0]].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    corrected = "corrected over all slices"
-    if mean is not None:
-        corrected += ", the mean over its pairs"
     lines = [
         f"difference in {measure} from {reference}",
         "by slices (and their queries)",
-        corrected,
+        "corrected over all slices, their mean over its pairs",
     ]
     # Up to the right, since a narrow panel has more room below the names of the slices.
     axes.set_xlabel("\n".join(lines), loc="right", parse_math=False)
