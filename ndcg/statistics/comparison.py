@@ -214,14 +214,6 @@ class Comparison(Evaluation):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _exactness(self, pairs: Sequence[Pair]) -> str:
-        """Return whether p is exact for all pairs, else its precision."""
-        sampled = [pair for pair in pairs if not pair.exact]
-        if not sampled:
-            return "all permutations: exact"
-        error = max(pair.p_error for pair in sampled)
-        return f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-
     def _remarks(self) -> list[str]:
         testing = self.testing
         pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
@@ -232,9 +224,12 @@ class Comparison(Evaluation):
         test = "Welch's t-test, which is"
         if testing.paired:
             intervals = str(self.resampling)
+            tried = "all permutations: exact"
+            if not all(pair.exact for pair in pairs):
+                tried = f"{max(pair.permutations for pair in pairs):,} permutations"
             test = (
-                f"the paired randomization test ({self._exactness(pairs)}); p (t-test): from the "
-                "paired t-test. Both are"
+                f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
+                "Both are"
             )
         remarks = [
             f"{intervals}. p: {testing.question()}? From {test} also corrected by Holm for {over}; "
