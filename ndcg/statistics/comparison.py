@@ -56,10 +56,6 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
-ALL_EQUAL = (
-    "Where all differences of a pair are equal, its interval is Wilson-type and may contain 0 "
-    "although p is small."
-)
 INDEPENDENT = (
     "The queries of the systems count as independent samples: the difficulty of the queries does "
     "not cancel out, so it takes more queries to find a difference than with the same queries."
@@ -236,8 +232,6 @@ class Comparison(Evaluation):
             f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
             f"p (Holm) < {SIGNIFICANT}."
         ]
-        if not all(pair.varies for pair in pairs):
-            remarks.append(ALL_EQUAL)
         if not testing.paired:
             remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":

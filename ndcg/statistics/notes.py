@@ -243,7 +243,8 @@ def _first_names(names: Sequence[str]) -> str:
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, and on their power."""
     yield from _beyond_notes(pairs, testing)
-    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    # Differences that do not vary tell nothing.
+    too_few = sum(pair.min_detectable is None and pair.varies for pair in pairs)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "

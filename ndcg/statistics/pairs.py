@@ -254,11 +254,6 @@ class Pair(NamedTuple):
         return self.standard_error > ROUNDING * abs(self.difference)
 
     @property
-    def has_too_few_queries(self) -> bool:
-        """Whether differences vary, but the queries detect none: `min_detectable` is None."""
-        return self.min_detectable is None and self.varies
-
-    @property
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"

@@ -55,22 +55,20 @@ def test_the_same_system_twice_detects_no_difference(ndcg: Metric) -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_equal_differences_have_an_interval_that_the_text_names(ndcg: Metric, paired: bool) -> None:
+def test_equal_differences_have_an_interval(ndcg: Metric, paired: bool) -> None:
     def compared(**ranked: Any) -> Any:
         how = {"references": [[2, 1, 0]] * 20, "by": ["x", "y"] * 10}
         reports = {name: ndcg.report(predictions=rows, **how) for name, rows in ranked.items()}
         return ndcg.compare_reports(reports, paired=paired)
 
     better, worse = [0.3, 0.2, 0.1], [0.3, 0.1, 0.2]
-    for other, is_said in (
-        ([worse] * 20, True),
-        ([better] * 20, True),
-        ([worse, better] * 10, paired),  # differences vary, but not in a slice
-        ([worse, worse, better, better] * 5, False),
+    for other in (
+        [worse] * 20,
+        [better] * 20,
+        [worse, better] * 10,  # differences vary, but not in a slice
+        [worse, worse, better, better] * 5,
     ):
-        found = compared(a=[better] * 20, b=other)
-        assert any("its interval is Wilson-type" in each for each in found.remarks()) is is_said
-        for pair in found.pairs:
+        for pair in compared(a=[better] * 20, b=other).pairs:
             assert pair.varies or pair.low < min(0, pair.difference) <= pair.difference < pair.high
 
 
