@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measure.messages import InputError, mark, missing_library
+from ..measure.messages import InputError, missing_library
 from ..measure.ties import Array, Floats, Mask
 
 # Smaller differences, relative to the values, may be due to rounding.
@@ -126,10 +126,8 @@ class Sample:
             weight = weight[counted]
         weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            hint = f"; {mark('report')} gives the score of one" if len(weight) else ""
             raise InputError(
-                "a comparison needs at least two queries that have a value; "
-                f"got {len(weight)}{hint}"
+                f"a comparison needs at least two queries that have a value; got {len(weight)}"
             )
         scale = power_of_two(np.abs(values).max(initial=0))
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
