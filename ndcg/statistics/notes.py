@@ -12,7 +12,7 @@ from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
-from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice, range_text
+from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
 from .pairs import SIGNIFICANT, Pair, Testing
 from .significance import FEW, differences, effective_queries
 
@@ -159,8 +159,8 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
-    """Yield sentences on slices without an interval, and on what their mean lacks then."""
+def slice_notes(slices: Mapping[Value, Slice]) -> Iterator[str]:
+    """Yield sentences on slices with few queries, and on slices without an interval."""
     yield from small_slices([part.queries for part in slices.values()])
     without = 0
     for part in slices.values():
@@ -169,15 +169,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
         yield (
             f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
             "their queries have a value."
-        )
-    named = [part for value, part in slices.items() if value is not None]
-    counted = []
-    for name in means:
-        counted.append(sum(part.scores[name].queries > 0 for part in named))
-    if min(counted, default=0) < len(named):
-        yield (
-            f"The mean of slices is over {range_text(counted)} of {len(named):,} slices; "
-            "the others have no value."
         )
 
 

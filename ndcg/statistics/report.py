@@ -436,7 +436,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(results["slices"], results["mean_of_slices"]),
+            *slice_notes(results["slices"]),
         ),
         **results,
     )
