@@ -16,7 +16,7 @@ from ..show.tables import counted_text, level_text, number_text, p_text
 from ..statistics.comparing_reports import OtherQueriesError, compare_reports, same_queries, some_of
 from ..statistics.comparison import Comparison
 from ..statistics.measured import Resampling
-from ..statistics.notes import differing_text, equal_notes, least_p_values
+from ..statistics.notes import equal_notes, least_p_values
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
 from ..statistics.saved import choices_in
@@ -214,8 +214,9 @@ def _notes_on_the_test(rows: list[Row], criteria: Criteria) -> list[str]:
         # If all of n queries fell, only one of 2^n choices of signs is as extreme; Holm's
         # correction multiplies its share by the number of measures.
         needed = math.ceil(math.log2(len(rows) / criteria.alpha))
-        differing, least = differing_text(row["differing"]), p_text(row["least_p_holm"])
-        note = f"{row['measure']}: with {differing}, p (Holm) is at least {least}."
+        least = p_text(row["least_p_holm"])
+        differing = f"{row['differing']:,} of {row['queries']:,} queries"
+        note = f"{row['measure']}: with differences in {differing}, p (Holm) is at least {least}."
         note += f" It takes {needed} to be at most {criteria.alpha:g}"
         if row["high"] < 0:  # the interval is below 0 all the same
             note += "; the interval, Student's t, assumes more"

@@ -200,17 +200,6 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     return list(map(float, testing.holm(pairs, least)))
 
 
-def differing_text(queries: int) -> str:
-    """Return the number of queries that differ, in words.
-
-    >>> differing_text(1), differing_text(4)
-    ('1 query that differs', '4 queries that differ')
-    """
-    if queries == 1:
-        return "1 query that differs"
-    return f"{queries:,} queries that differ"
-
-
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}

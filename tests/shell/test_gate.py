@@ -133,7 +133,8 @@ def test_a_fall_that_enough_queries_do_not_prove_is_not_failed(call: Call) -> No
 def test_the_smallest_possible_p_value_is_corrected_for_the_measures(call: Call) -> None:
     write_drop(5)
     printed = call(f"{GATE} -m nDCG,DCG")[1]
-    note = "with 5 queries that differ, p (Holm) is at least 0.0625. It takes 6 to be at most 0.05"
+    note = "with differences in 5 of 20 queries, p (Holm) is at least 0.0625. "
+    note += "It takes 6 to be at most 0.05"
     assert [f"{name}: {note}" in printed for name in ("nDCG", "DCG")] == [True, True]
     assert "Not failed: nDCG, DCG of worse dropped by more than 0.01" in printed
 
