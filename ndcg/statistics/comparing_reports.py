@@ -74,7 +74,6 @@ def compare_reports(
     loaded = {name: _report(name, reports[name]) for name in names}
     signature = _same_signature(loaded)
     tables = {name: report.queries for name, report in loaded.items()}
-    slices = None
     if paired:
         try:
             tables = same_queries(tables)
@@ -85,11 +84,6 @@ def compare_reports(
                 "reports",
             ) from None
         notes = list(_notes_of_paired(tables))
-        slice_columns = _slice_columns(tables)
-        if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
-            slices = slices_in(tables[names[0]])
-        elif slice_columns:
-            notes.append("Slices are not compared, since the reports have different ones.")
     else:
         if "weight" in tables[names[0]].column_names:
             raise InputError(
@@ -102,8 +96,12 @@ def compare_reports(
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = []
-        if _slice_columns(tables):
-            notes.append("Slices are not compared, since the queries are not paired.")
+    slices = None
+    by = [table["slice"] for table in tables.values() if "slice" in table.column_names]
+    if paired and len(by) == len(tables) and all(map(by[0].equals, by)):
+        slices = slices_in(tables[names[0]])
+    elif by:
+        notes.append("Slices are compared only if all reports have the same queries and slices.")
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: BySystem = {}
     for name, table in tables.items():
@@ -182,10 +180,6 @@ def same_queries(tables: Tables) -> Tables:
     return in_order
 
 
-def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
-    return [table["slice"] for table in tables.values() if "slice" in table.column_names]
-
-
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
     """Yield notes on queries that may not be the same, of tables in the same order."""
     (first, table_of_first), *others = tables.items()
@@ -201,10 +195,8 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
             if column in table.column_names and column in table_of_first.column_names:
                 differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
-        if differing == 1:
-            yield f"{name}: 1 query has other judgments than in {first}."
-        elif differing > 1:
-            yield f"{name}: {differing:,} queries have other judgments than in {first}."
+        if differing:
+            yield f"{name}: queries with other judgments than in {first}: {differing:,}."
 
 
 def some_of(queries: Collection[Any]) -> str:
