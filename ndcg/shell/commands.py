@@ -4,7 +4,6 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, Slice, affected_by_ties, mean_table
 from ..statistics.notes import shared_notes
-from ..statistics.report import Report, plot_reports
+from ..statistics.report import Report
 from ..statistics.slice_means import queries_in_slices, report_slices, slices_in_mean
 from .checking import check_function
 from .comparing import compare_runs
@@ -139,13 +138,12 @@ def _preview(args: Namespace) -> Listing:
 def _score(args: Namespace) -> Listing:
     if not args.runs:
         return _score_ideal(args)
+    if args.plot and len(args.runs) > 1:
+        raise ValueError("--plot draws one run; ndcg compare --plot draws several")
     sides = Sides.read(args, args.runs)
     reports = {name: sides.report(name) for name in sides.runs}
     first = next(iter(reports.values()))
-    if len(reports) == 1:
-        save_plot(first.plot, args.plot)
-    else:
-        save_plot(partial(plot_reports, reports), args.plot)
+    save_plot(first.plot, args.plot)
     if args.by_query:
         tables, rows = _by_query(reports, args)
     else:

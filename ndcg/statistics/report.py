@@ -4,7 +4,7 @@ A report is plain data. It can be shown as text, Markdown, HTML or a plot, and s
 JSON types, from which it can be restored.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -291,54 +291,18 @@ class Report(Evaluation):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        slices = []
+        rows = []
         for title, part in report_slices(self, SHOWN):
-            slices.append((title, [part.scores[name] for name in names]))
-        _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
+            scores = [part.scores[name] for name in names]
+            counts = range_text([score.queries for score in scores])
+            rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))
+        draw_rows(axes, rows, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
+        legend_above(axes)
 
 
 def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
-
-
-def plot_reports(reports: Mapping[str, Report]) -> Any:
-    """Return a Matplotlib figure of the means of several systems, and of their slices.
-
-    They have their intervals. The first measure is shown, at every cutoff in a panel; slices follow
-    at its first cutoff.
-    """
-    report = next(iter(reports.values()))
-    level = report.resampling.level
-    names = plotted_names(None, list(report.scores))
-    first = names[0]
-    rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
-    figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
-    for name, panel_axes in zip(names, axes, strict=False):
-        means = []
-        for system, system_report in reports.items():
-            means.append((system, [_mark_of_mean(system_report.scores[name])]))
-        draw_rows(panel_axes, means)
-        panel_axes.set_xlabel(f"{name}, with {level}")
-    if report.slices:
-        slices: dict[str, list[Score]] = {}
-        for system_report in reports.values():
-            for title, part in report_slices(system_report, SHOWN):
-                slices.setdefault(title, []).append(part.scores[first])
-        _draw_slices(axes[-1], slices.items(), list(reports), f"{first}, with {level}")
-    return figure
-
-
-def _draw_slices(
-    axes: Any, slices: Iterable[tuple[str, list[Score]]], labels: Sequence[str], title: str
-) -> None:
-    """Draw a row for every slice with its scores, which have labels in a legend."""
-    rows = []
-    for name, scores in slices:
-        counts = range_text([score.queries for score in scores])
-        rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
-    draw_rows(axes, rows, labels)
-    axes.set_xlabel(f"{title}, by slices (and their queries)")
-    legend_above(axes)
 
 
 def report(

@@ -435,7 +435,6 @@ def test_explain_takes_the_values_that_score_prints(call: Call, folder: Path, fo
     ("command", "panels"),
     [
         ("score qrels.txt main.txt", 2),  # the mean, and the values of the queries
-        ("score qrels.txt main.txt worse.txt", 1),
         ("compare qrels.txt main.txt worse.txt", 2),
     ],
 )
@@ -444,6 +443,11 @@ def test_a_plot_is_saved_in_addition_to_the_table(
 ) -> None:
     assert call(f"{command} --plot figure.svg") == call(command)
     assert (folder / "figure.svg").read_text().count('<g id="axes_') == panels
+
+
+def test_a_plot_is_of_one_run(call: Call) -> None:
+    said = "ndcg score: --plot draws one run; ndcg compare --plot draws several\n"
+    assert call("score qrels.txt main.txt worse.txt --plot figure.svg")[::2] == (2, said)
 
 
 @pytest.mark.parametrize("name", ["x.gif", "."])

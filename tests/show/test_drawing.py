@@ -14,8 +14,6 @@ from refusals import refusal
 from systems import RELEVANCE, SYSTEMS
 from systems import shown as shown
 
-from ndcg.statistics.report import plot_reports
-
 
 def test_plots_are_figures_that_hold_their_data(shown: tuple[Any, Any]) -> None:
     report, comparison = shown
@@ -297,29 +295,3 @@ def test_the_slices_of_a_report_are_drawn_from_top_to_bottom(sliced: dict[str, A
         1.8125,
         2.1875,
     ]
-
-
-def test_several_reports_are_drawn_side_by_side_with_their_slices(ndcg: evaluate.Metric) -> None:
-    reports = {
-        name: ndcg.report(
-            predictions=predictions, references=RELEVANCE, by=["de"] * 59 + ["rare"], k=[3, 10]
-        )
-        for name, predictions in SYSTEMS.items()
-    }
-    figure = plot_reports(reports)
-    for axes, name in zip(figure.axes, ("nDCG@3", "nDCG@10", None), strict=True):
-        if name:
-            scores = [report.scores[name] for report in reports.values()]
-            assert labels(axes) == list(reports)
-        else:
-            scores = [
-                report.slices[part].scores["nDCG@3"]
-                for part in ("de", "rare")
-                for report in reports.values()
-            ]
-            scores += [report.mean_of_slices["nDCG@3"] for report in reports.values()]
-            assert labels(axes) == ["de (59)", "rare (1)", "mean of slices (60)"]
-        expected = [(each.low, each.value, each.high) for each in scores]
-        np.testing.assert_array_equal([mark[1:4] for mark in marks(axes)], expected)
-    figure.draw_without_rendering()
-    assert axes.get_legend().get_window_extent().y0 >= axes.get_window_extent().y1
