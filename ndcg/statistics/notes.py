@@ -24,15 +24,13 @@ def notes_of(
 ) -> list[str]:
     """Return the notes on the queries of one system.
 
-    `doubts` are the warnings about its scores, and that no document was both retrieved and judged,
-    or that most queries are missing.
+    `doubts` are the warnings about its rankings.
     """
     notes = chain(
         left_out_notes(columns, options),
         missing_notes(columns, options),
         exclusion_notes(columns, options),
         map(as_note, doubts),
-        cutoff_notes(columns, options),
         few_queries_notes(columns, options),
         chance_notes(scores, columns),
     )
@@ -49,17 +47,6 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
             if note not in shared:
                 notes.append(Message(f"{name}: {marked(note)}"))
     return notes
-
-
-def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield notes on cutoffs without effect."""
-    longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
-    for k in options.cutoffs:
-        if k is not None and k > longest:
-            yield (
-                f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
-                "judged documents."
-            )
 
 
 def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:

@@ -39,15 +39,6 @@ def test_few_queries_are_noted(
         assert [note for note in found.notes if note.startswith("Few")] == expected
 
 
-def test_a_cutoff_beyond_the_longest_query_is_noted(ndcg: Metric) -> None:
-    how = {"references": [[1, 0, None], [1, 0, None]], "k": [1, 2, 3, 4]}
-    found = ndcg.report(predictions=[[3, None, None], [1, 2, None]], **how)
-    assert [note for note in found.notes if "has no effect" in note] == [
-        f"The cutoff {k} has no effect: no query has more than 2 retrieved or judged documents."
-        for k in (3, 4)
-    ]
-
-
 def test_a_score_that_may_be_chance_is_noted(ndcg: Metric) -> None:
     rng = np.random.default_rng(0)
     relevance = rng.integers(0, 2, (40, 8))
