@@ -55,17 +55,11 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
     fewest = min(counted_weights, key=effective_queries)
     effective = effective_queries(fewest)
-    queries = np.count_nonzero(fewest)
-    if effective >= FEW:
-        return
-    number = f"{queries:,}"
-    if effective <= 0.999 * queries:
-        # Apart from rounding, weights differ.
-        number += f", which count as {effective:.1f} by their weights"
-    yield (
-        f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
-        "their levels say."
-    )
+    if effective < FEW:
+        yield (
+            f"Few queries ({effective:.3g}): below {FEW}, intervals and tests may be wrong more "
+            "often than their levels say."
+        )
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:

@@ -16,7 +16,7 @@ from systems import RELEVANCE, SYSTEMS
         (9, {}, "9"),
         (10, {"sample_weight": [1] * 9 + [0]}, "9"),
         (11, {"zero_division": math.nan}, "9"),
-        (10, {"sample_weight": [2] + [1] * 9}, "10, which count as 9.3 by their weights"),
+        (10, {"sample_weight": [2] + [1] * 9}, "9.31"),
         (10, {}, None),
     ],
 )
