@@ -23,7 +23,7 @@ from ..statistics.comparison import PLACES
 from ..statistics.measured import Score, Slice, affected_by_ties, mean_table
 from ..statistics.notes import shared_notes
 from ..statistics.report import Report
-from ..statistics.slice_means import queries_in_slices, report_slices, slices_in_mean
+from ..statistics.slice_means import queries_in_slices, report_slices
 from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
@@ -197,7 +197,7 @@ def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table],
         rows += _score_rows({"run": run}, report.scores, queries)
         for value, part in report.slices.items():
             rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
-        names = {"run": run, "slices": slices_in_mean(report.slices)}
+        names = {"run": run, "slices": len(report.slices.keys() - {None})}
         rows += _score_rows(names, report.mean_of_slices, queries_in_slices(report.slices))
     tables = [mean_table(["run"], means, level, places)]
     if slices:

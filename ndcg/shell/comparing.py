@@ -10,7 +10,6 @@ from ..statistics.comparing_reports import compare_reports
 from ..statistics.comparison import Comparison, query_rows, query_tables, slice_pairs
 from ..statistics.measured import Slice, mean_table
 from ..statistics.pairs import Pair
-from ..statistics.slice_means import slices_in_mean
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
 from .sides import Sides, names_of, scoring
@@ -110,8 +109,9 @@ def _rows_of_pairs(comparison: Comparison) -> Iterator[Row]:
             yield {"slice": value, **_pair_row(pair, part.queries)}
     means = comparison.mean_of_slices
     if means is not None:
+        slices = len(comparison.slices.keys() - {None})
         for pair in means.pairs:
-            yield {"slices": slices_in_mean(comparison.slices), **_pair_row(pair, means.queries)}
+            yield {"slices": slices, **_pair_row(pair, means.queries)}
 
 
 def _pair_row(pair: Pair, queries: int) -> Row:

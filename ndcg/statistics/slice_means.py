@@ -85,11 +85,6 @@ def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice
     return slice_rows(report.slices, mean, most)
 
 
-def slices_in_mean(slices: Mapping[Value, Any]) -> int:
-    """Return the number of slices that count in their mean."""
-    return len(slices.keys() - {None})
-
-
 def queries_in_slices(slices: Mapping[Value, Any]) -> int:
     """Return the number of queries that are in a slice; None is none."""
     return sum(part.queries for value, part in slices.items() if value is not None)
