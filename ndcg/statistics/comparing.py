@@ -69,18 +69,16 @@ def compare(
     Args:
         systems: the predictions of every system by its name, in any format that `compute` accepts.
         references: the relevances, the same for all systems.
-        k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means, in the order of the references or as
-            `{query: weight}`.
+        k: the cutoff or cutoffs.
+        sample_weight: one weight per query for the means, as in `compute`.
         query_ids: the query id of every row, for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and every system's predictions, may be names of
-            its columns.
+        data: a DataFrame; then its columns may be named, also as the predictions of a system.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: the names of fields and columns, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a
             slice, with p-values corrected for all slices. The means of slices are compared too.
-        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is
@@ -205,7 +203,6 @@ def _argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, list[str]]]:
-    """Return the columns of queries for every system, and the doubts about it."""
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)

@@ -115,7 +115,6 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
     place = f"reports[{shown(name)}]"
     values = report
     if isinstance(report, (str, os.PathLike)):
@@ -141,7 +140,6 @@ def _report(name: str, report: Any) -> Report:
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
-    """Return the signature of all reports; it is an error if their options differ."""
     (first, report), *others = reports.items()
     for system, other in others:
         if choices_in(other.signature) != choices_in(report.signature):

@@ -1,8 +1,4 @@
-"""The comparison of several systems on the same queries, with intervals and tests.
-
-A comparison is plain data. It can be shown as text, Markdown, HTML, LaTeX or a plot, and saved as a
-dict of JSON types, from which it can be restored.
-"""
+"""The comparison of several systems on the same queries, with intervals and tests."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -272,7 +268,6 @@ class Comparison(Evaluation):
         )
 
     def _caption(self) -> str:
-        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
         testing = self.testing
         family = len(testing.families(self.pairs)[0])
         corrected = ""
@@ -367,7 +362,6 @@ class Comparison(Evaluation):
             plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
-        """Draw the differences of every system from the reference, query by query."""
         reference = self._reference(name)
         rows = self._rows_of(reference)
         others = [system for system in self.scores if system != reference]

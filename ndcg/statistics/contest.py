@@ -44,8 +44,7 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or of
-            their mean.
+        pairs: the pairs, by measure, corrected over all slices, or those of their mean.
     """
 
     queries: int

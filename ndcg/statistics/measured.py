@@ -1,8 +1,7 @@
 """Compute columns with a row per query, for one or several systems, and scores from these columns.
 
 A query has its numbers of documents and, for every result, its value, the range of the value over
-the orders of ties, and the expected value of a random order. Scores are means over all queries, or
-over slices.
+the orders of ties, and the expected value of a random order.
 """
 
 import math
@@ -127,8 +126,7 @@ def mean_table(
 ) -> Table:
     """Return a table of means and their intervals; a row begins with its names.
 
-    The number of queries comes before every mean, or, if it never differs within a row, only before
-    the first.
+    The number of queries comes before every mean, or, if it is the same, only before the first.
     """
     table = [list(headings)]
     differ = False

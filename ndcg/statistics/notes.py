@@ -22,10 +22,7 @@ NAMED = 5  # pairs or slices in a sentence
 def notes_of(
     columns: PerQuery, options: Options, scores: Scores, doubts: Sequence[str]
 ) -> list[str]:
-    """Return the notes on the queries of one system.
-
-    `doubts` are the warnings about its rankings.
-    """
+    """Return the notes on the queries of one system; `doubts` are the warnings about it."""
     notes = chain(
         left_out_notes(columns, options),
         missing_notes(columns, options),
@@ -214,7 +211,6 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
 
 
 def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
         if p >= SIGNIFICANT and pair.permutations > 1:

@@ -36,10 +36,7 @@ def plot_means(
     measure: str,
     testing: Testing,
 ) -> None:
-    """Draw a row for every system: its mean, on the interval of its difference from the reference.
-
-    `pairs` has, under the names of the other systems, their differences from the reference.
-    """
+    """Draw every system in a row: its mean on the interval of its difference from the reference."""
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
     axes.axvline(mean, color="C0", linewidth=1.5)

@@ -1,8 +1,4 @@
-"""The report on one system: its scores, their intervals, and what a reader needs to judge them.
-
-A report is plain data. It can be shown as text, Markdown, HTML or a plot, and saved as a dict of
-JSON types, from which it can be restored.
-"""
+"""The report on one system: its scores, their intervals, and what a reader needs to judge them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -328,17 +324,16 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean, in the order of the references or as
-            `{query: weight}`.
+        sample_weight: one weight per query for the mean, as in `compute`.
         query_ids: for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: the names of fields and columns, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
             language; the queries with the same value are scored as a slice. In the order of the
             queries, or `{query: value}`. The report then also has the mean of slices, in which all
             slices count the same.
-        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -369,9 +364,8 @@ def report_on(
 ) -> tuple[Report, Mask]:
     """Return the report on rankings, once the options are checked, and a mask of its queries.
 
-    The mask is True for queries that are missing from the predictions. A query with an empty list
-    is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
-    `describe_queries`.
+    The mask is True for queries that are missing from the predictions, not for empty lists.
+    `notify` is called as in `describe_queries`.
     """
     doubts: list[str] = []
     columns = query_columns(inputs, options, doubts.append)

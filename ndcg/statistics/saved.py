@@ -180,10 +180,7 @@ def saved_resampling(values: Saved) -> Resampling:
 
 
 def choices_in(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses.
-
-    Versions with the same scores are one.
-    """
+    """Return the options in a signature by name; versions with the same scores are one."""
     measures, *options = signature.split("|")
     choices = {"measures": measures, **dict(option.split(":", 1) for option in options)}
     if choices["v"].startswith(SAME_SCORES):

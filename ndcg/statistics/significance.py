@@ -420,9 +420,8 @@ def _sampled_p(
 def _walsh_hadamard(cells: Array) -> Array:
     """Return all signed sums of cells, in any order.
 
-    The sign of a cell in a sum depends on the bits that both have in common.
-    Each product with the signs of three bits adds along these bits and moves the next three to the
-    front.
+    The sign of a cell in a sum depends on the bits that both have in common. Each product with the
+    signs of three bits adds along these bits and moves the next three to the front.
     """
     bits = int(cells.size).bit_length() - 1
     for bit in range(0, bits, 3):
@@ -432,7 +431,6 @@ def _walsh_hadamard(cells: Array) -> Array:
 
 
 def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
-    """Return the p-value of the t-test of every row."""
     # Not by `scipy.stats.ttest_1samp`, which warns if all values are the same.
     queries = shares.shape[1]
     # Near 1, so that no square underflows.
