@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.slices import Value
-from ..measure.messages import shown, visible
+from ..measure.messages import visible
 from ..measure.options import Options, choice, whole
 from ..show.drawing import figure_of
 from ..show.tables import Table, counted_text, latex_text, letter_text, number_text, tabular
@@ -140,13 +140,9 @@ class Comparison(Evaluation):
             choice("only", only, ("losses", "gains"))
         if measure is None:
             measure = self.measures[0]
-        systems = list(self.scores)
-        for name, names in ((system, systems), (other, systems), (measure, self.measures)):
-            if name not in names:
-                raise ValueError(
-                    f"{shown(name)} is not in this comparison, which has "
-                    f"{', '.join(map(repr, names))}"
-                )
+        choice("system", system, tuple(self.scores))
+        choice("other", other, tuple(self.scores))
+        choice("measure", measure, self.measures)
         rows = self._rows_of(system)
         value = rows[measure].to_numpy()
         other_value = self._rows_of(other)[measure].to_numpy()

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..inputs.slices import MEAN_OF_SLICES
 from ..measure.messages import missing_library, shown
+from ..measure.options import choice
 from ..show.tables import count_text, interval_text
 from .measured import Slice
 from .slice_means import report_slices
@@ -91,10 +92,7 @@ def eval_results(
     scores = report.scores
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
-    if not isinstance(measure, str) or measure not in scores:
-        raise ValueError(
-            f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
-        )
+    measure = choice("measure", measure, tuple(scores))
     score = scores[measure]
     parts = [measure]
     if not math.isnan(score.low):

@@ -109,8 +109,8 @@ def test_queries_without_a_difference_are_not_among_those_that_differ(ndcg: Metr
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"system": "bm26"}, "'bm26' is not in this comparison, which has '"),
-        ({"measure": "nDCG@4"}, "'nDCG@4' is not in this comparison, which has '"),
+        ({"system": "bm26"}, 'system must be one of "bm25", "dense", '),
+        ({"measure": "nDCG@4"}, 'measure must be one of "nDCG"; '),
         ({"only": "lossess"}, r"^only must be one of .*; got 'lossess'; did you mean \"losses\"\?"),
         ({"n": 1.0}, "^n must be an integer, at least 0"),
     ],
