@@ -29,9 +29,9 @@ sys.path.insert(0, str(HERE.parent))
 
 from ndcg.measure.options import Options  # noqa: E402
 from ndcg.statistics import significance  # noqa: E402
-from ndcg.statistics.contest import Contest  # noqa: E402
+from ndcg.statistics.contest import Contest, results_of  # noqa: E402
 from ndcg.statistics.independent import combine, welch  # noqa: E402
-from ndcg.statistics.measured import Resampling, query_figures  # noqa: E402
+from ndcg.statistics.measured import Resampling  # noqa: E402
 from ndcg.statistics.pairs import Testing  # noqa: E402
 from ndcg.statistics.significance import (  # noqa: E402
     LEVEL,
@@ -618,14 +618,12 @@ def corrected(repetitions: int, name: str, size: int) -> tuple[float, float, flo
         systems = {}
         for at in range(SYSTEMS):
             values = (family.second if at % 2 else family.first)(rng, (1, size))[0]
-            columns = columns_of(np.where(rng.random(size) < 0.3, base, values))
-            systems[str(at)] = query_figures(columns, contest.options.names)
+            systems[str(at)] = columns_of(np.where(rng.random(size) < 0.3, base, values))
         truth = {
             str(at): 0.7 * (family.mean_of_second if at % 2 else family.mean)
             for at in range(SYSTEMS)
         }
-        (compared,) = contest.corrected([contest.compared(systems)])
-        pairs = compared.pairs
+        pairs = results_of(systems, None, contest)["pairs"]
         significant = sum(pair.p_holm < LEVEL for pair in pairs)
         held_in_sample = []
         for pair in pairs:

@@ -10,19 +10,18 @@ import pyarrow as pa
 
 from ..files.paths import from_file, from_files
 from ..inputs.reading import Inputs, settled_systems
-from ..inputs.slices import Slices, Value
+from ..inputs.slices import Slices
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
-from .contest import ComparedSlice, Contest, compared_slices
+from .contest import Contest, results_of
 from .measured import (
     BySystem,
     Resampling,
     leave_out_alike,
     query_columns,
-    query_figures,
     query_slices,
     query_table,
 )
@@ -159,15 +158,8 @@ def comparison_of(
     further_notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries."""
-    figures = {}
-    for system, system_columns in columns.items():
-        figures[system] = query_figures(system_columns, contest.options.names)
-    (compared,) = contest.corrected([contest.compared(figures)])
-    by_slice: dict[Value, ComparedSlice] = {}
-    mean_of_slices = None
-    if slices is not None:
-        by_slice, mean_of_slices = compared_slices(contest, slices, figures)
-    pairs = compared.pairs
+    results = results_of(columns, slices, contest)
+    pairs = results["pairs"]
     testing = contest.testing
     notes: list[str] = []
     if testing.paired:
@@ -175,7 +167,7 @@ def comparison_of(
     notes += notes_on_tests(pairs, testing)
     if slices is not None:
         notes += small_slices(np.bincount(slices.code).tolist())
-        notes += notes_on_slices(by_slice, slices.values)
+        notes += notes_on_slices(results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
@@ -184,15 +176,11 @@ def comparison_of(
         tables.append(table.select(names).add_column(0, "system", system_column))
     return Comparison(
         signature=signature,
-        scores=compared.scores,
-        pairs=pairs,
         baseline=contest.baseline,
         queries=pa.concat_tables(tables, promote_options="default"),
-        resampling=contest.resampling._replace(exact=all(pair.exact for pair in pairs)),
         notes=(*notes, *further_notes),
         testing=testing,
-        slices=by_slice,
-        mean_of_slices=mean_of_slices,
+        **results,
     )
 
 

@@ -18,6 +18,7 @@ from .measured import (
     greatest_value,
     in_slices,
     make_score,
+    query_figures,
     samples_of,
     score_system,
 )
@@ -242,7 +243,27 @@ class Contest(NamedTuple):
         )
 
 
-def compared_slices(
+def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
+    """Return the scores, pairs and slices of a comparison, and its options of intervals."""
+    figures = {}
+    for system, system_columns in columns.items():
+        figures[system] = query_figures(system_columns, contest.options.names)
+    (compared,) = contest.corrected([contest.compared(figures)])
+    by_slice: dict[Value, ComparedSlice] = {}
+    mean_of_slices = None
+    if slices is not None:
+        by_slice, mean_of_slices = _compared_slices(contest, slices, figures)
+    exact = all(pair.exact for pair in compared.pairs)
+    return {
+        "scores": compared.scores,
+        "pairs": compared.pairs,
+        "resampling": contest.resampling._replace(exact=exact),
+        "slices": by_slice,
+        "mean_of_slices": mean_of_slices,
+    }
+
+
+def _compared_slices(
     contest: Contest, slices: Slices, figures: BySystem
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
     """Return the slices in which systems have two values, and their mean if these are all."""
