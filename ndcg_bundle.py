@@ -6930,7 +6930,8 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
             return
     # More missing queries get a warning of their own.
     few_are_missing = 2 * len(missing) <= rankings.queries
-    if few_are_missing and min(len(missing), len(others)) >= MOST_UNMATCHED * rankings.queries:
+    fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
+    if few_are_missing and min(len(missing), len(others)) >= fewest:
         problem = f"{len(missing):,} judged queries are missing from the run, such as "
         problem += f"{shown(queries[missing[0]])}, and {len(others):,} of the run are not judged"
         yield f"{problem}, such as {shown(others[0])}; if these are the same, give the same ids"
@@ -14031,7 +14032,7 @@ def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
-    if len(rankings.score) < MANY_DOCUMENTS:
+    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < 2:
         return ""
     # The first two documents tell nearly always.
     if not rankings.relevance[0] == rankings.relevance[1] != 0:
@@ -20192,10 +20193,8 @@ class Sample:
             weight = weight[counted]
         weight = weight / weight.max(initial=0)
         if pairs and len(weight) < 2:
-            hint = f"; {mark('report')} gives the score of one" if len(weight) else ""
             raise InputError(
-                "a comparison needs at least two queries that have a value; "
-                f"got {len(weight)}{hint}"
+                f"a comparison needs at least two queries that have a value; got {len(weight)}"
             )
         scale = power_of_two(np.abs(values).max(initial=0))
         return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
@@ -20488,9 +20487,8 @@ def _sampled_p(
 def _walsh_hadamard(cells: Array) -> Array:
     """Return all signed sums of cells, in any order.
 
-    The sign of a cell in a sum depends on the bits that both have in common.
-    Each product with the signs of three bits adds along these bits and moves the next three to the
-    front.
+    The sign of a cell in a sum depends on the bits that both have in common. Each product with the
+    signs of three bits adds along these bits and moves the next three to the front.
     """
     bits = int(cells.size).bit_length() - 1
     for bit in range(0, bits, 3):
@@ -20500,7 +20498,6 @@ def _walsh_hadamard(cells: Array) -> Array:
 
 
 def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
-    """Return the p-value of the t-test of every row."""
     # Not by `scipy.stats.ttest_1samp`, which warns if all values are the same.
     queries = shares.shape[1]
     # Near 1, so that no square underflows.
@@ -20713,8 +20710,7 @@ def mean_table(
 ) -> Table:
     """Return a table of means and their intervals; a row begins with its names.
 
-    The number of queries comes before every mean, or, if it never differs within a row, only before
-    the first.
+    The number of queries comes before every mean, or, if it is the same, only before the first.
     """
     table = [list(headings)]
     differ = False
@@ -20730,6 +20726,16 @@ def mean_table(
         for row, row_cells in zip(table, cells, strict=True):
             row.extend(row_cells if has_queries else row_cells[1:])
     return table
+
+
+def plotted_names(measure: str | None, names: Sequence[str]) -> list[str]:
+    """Return the results to plot: of a measure, by default the first, or a single one."""
+    if measure is None:
+        measure = measure_of(names[0])
+    plotted = [name for name in names if measure in (name, measure_of(name))]
+    if not plotted:
+        raise ValueError(f"{shown(measure)} is not in this result, which has {', '.join(names)}")
+    return plotted
 
 
 class Resampling(NamedTuple):
@@ -21158,11 +21164,6 @@ def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice
     return slice_rows(report.slices, mean, most)
 
 
-def slices_in_mean(slices: Mapping[Value, Any]) -> int:
-    """Return the number of slices that count in their mean."""
-    return len(slices.keys() - {None})
-
-
 def queries_in_slices(slices: Mapping[Value, Any]) -> int:
     """Return the number of queries that are in a slice; None is none."""
     return sum(part.queries for value, part in slices.items() if value is not None)
@@ -21251,10 +21252,7 @@ def eval_results(
     scores = report.scores
     if measure is None and len(scores) == 1:
         measure = next(iter(scores))
-    if not isinstance(measure, str) or measure not in scores:
-        raise ValueError(
-            f"measure must be one of {', '.join(map(repr, scores))}; got {shown(measure)}"
-        )
+    measure = choice("measure", measure, tuple(scores))
     score = scores[measure]
     parts = [measure]
     if not math.isnan(score.low):
@@ -21516,11 +21514,6 @@ class Pair(NamedTuple):
         return self.standard_error > ROUNDING * abs(self.difference)
 
     @property
-    def has_too_few_queries(self) -> bool:
-        """Whether differences vary, but the queries detect none: `min_detectable` is None."""
-        return self.min_detectable is None and self.varies
-
-    @property
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
@@ -21585,29 +21578,17 @@ def system_names(
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
 NAMED = 5  # pairs or slices in a sentence
-# Why a query is excluded from a mean.
-LEFT_OUT = {
-    "missing": "judged queries {are} missing from the run and",
-    "nothing relevant": "queries {have} no relevant documents and {are}",
-    "no ideal": "queries {have} an ideal DCG of 0 or less and {are}",
-    "weight 0": "queries {have} a weight of 0 and {are}",
-}
 
 
 def notes_of(
     columns: PerQuery, options: Options, scores: Scores, doubts: Sequence[str]
 ) -> list[str]:
-    """Return the notes on the queries of one system.
-
-    `doubts` are the warnings about its scores, and that no document was both retrieved and judged,
-    or that most queries are missing.
-    """
+    """Return the notes on the queries of one system; `doubts` are the warnings about it."""
     notes = chain(
         left_out_notes(columns, options),
         missing_notes(columns, options),
         exclusion_notes(columns, options),
-        notes_on_doubts(columns, doubts),
-        cutoff_notes(columns, options),
+        map(as_note, doubts),
         few_queries_notes(columns, options),
         chance_notes(scores, columns),
     )
@@ -21626,50 +21607,17 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
     return notes
 
 
-def _verbs(count: int) -> tuple[str, str]:
-    """Return "have" and "are" for a sentence on so many queries, or "has" and "is" for one."""
-    return ("has", "is") if count == 1 else ("have", "are")
-
-
-def cutoff_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield notes on cutoffs without effect, and on only relevant documents."""
-    longest = max(int(columns["retrieved"].max()), int(columns["judged"].max()))
-    for k in options.cutoffs:
-        if k is not None and k > longest:
-            yield (
-                f"The cutoff {k} has no effect: no query has more than {longest} retrieved or "
-                "judged documents."
-            )
-    queries = len(columns["all relevant"])
-    count = np.count_nonzero(columns["all relevant"])
-    if 10 * count >= queries:
-        # Fewer hardly raise the mean.
-        yield (
-            f"In {count:,} of {queries:,} queries all documents are relevant, so that any order of "
-            "them may score high: compare the mean with that of a random order."
-        )
-
-
 def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
     counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
     fewest = min(counted_weights, key=effective_queries)
     effective = effective_queries(fewest)
-    queries = np.count_nonzero(fewest)
-    if effective >= FEW:
-        return
-    if queries == 1:
-        yield "A single query says nothing about others: its score has no interval."
-        return
-    number = f"{queries:,}"
-    if effective <= 0.999 * queries:
-        # Apart from rounding, weights differ.
-        number += f", which count as {effective:.1f} by their weights"
-    yield (
-        f"Few queries ({number}): below {FEW}, intervals and tests may be wrong more often than "
-        "their levels say."
-    )
+    if effective < FEW:
+        yield (
+            f"Few queries ({effective:.3g}): below {FEW}, intervals and tests may be wrong more "
+            "often than their levels say."
+        )
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -21677,31 +21625,27 @@ def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     has_no_relevant = columns["ideal"] <= 0
     is_skipped = columns["missing"] & (options.missing == "skip")
     reasons = {
-        "missing": is_skipped,
-        "nothing relevant": has_no_relevant & ~is_skipped,
-        "no ideal": ~has_no_relevant & ~is_skipped,
+        "missing from the run": is_skipped,
+        "with no relevant documents": has_no_relevant & ~is_skipped,
+        "with an ideal DCG of 0 or less": ~has_no_relevant & ~is_skipped,
     }
     for reason, applies in reasons.items():
-        # One sentence for the measures that exclude the same queries.
-        measures: dict[bytes, list[str]] = {}
+        # One sentence for the measures that exclude as many queries.
+        measures: dict[int, list[str]] = {}
         for name in options.names:
-            excluded = np.isnan(columns[name]) & applies
-            measures.setdefault(excluded.tobytes(), []).append(name)
-        for mask, names in measures.items():
-            measure = ""
+            count = int(np.count_nonzero(np.isnan(columns[name]) & applies))
+            measures.setdefault(count, []).append(name)
+        for count, names in measures.items():
+            means = "the mean"
             if len(names) < len(options.names):
-                measure = f" of {', '.join(names)}"
-            yield from _left_out_notes(reason, np.frombuffer(mask, bool), measure)
+                means = f"the mean of {', '.join(names)}"
+            if count:
+                yield f"Excluded from {means}: {count:,} of {len(applies):,} queries, {reason}."
     if "weight" in columns:
-        yield from _left_out_notes("weight 0", columns["weight"] == 0)
-
-
-def _left_out_notes(reason: str, excluded: Mask, measure: str = "") -> Iterator[str]:
-    count = int(np.count_nonzero(excluded))
-    if count:
-        have, are = _verbs(count)
-        why = LEFT_OUT[reason].format(have=have, are=are)
-        yield f"{count:,} of {len(excluded):,} {why} excluded from the mean{measure}."
+        count = int(np.count_nonzero(columns["weight"] == 0))
+        if count:
+            queries = len(columns["weight"])
+            yield f"Excluded from the mean: {count:,} of {queries:,} queries, with a weight of 0."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -21715,28 +21659,11 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     is_short = incomplete & (columns["retrieved"] < deepest)
     empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
     few = np.count_nonzero(is_short) - empty
-    other = "other " if missing else ""
-    if empty == 1:
-        yield f"1 {other}query retrieved nothing."
-    elif empty > 1:
-        yield f"{empty:,} {other}queries retrieved nothing."
-    fewer = f"fewer than {deepest} retrieved documents"
-    if few == 1:
-        yield f"1 {other}query has {fewer} and misses judged ones."
-    elif few > 1:
-        yield f"{few:,} {other}queries have {fewer} and miss judged ones."
-
-
-def notes_on_doubts(columns: PerQuery, doubts: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence for each doubt, or that no document was both retrieved and judged."""
-    yield from map(as_note, doubts)
-    if doubts or columns["retrieved and judged"].any():
-        return
-    if columns["retrieved"].any() and columns["judged"].any():
-        yield Message(
-            f"No document was both retrieved and judged: do {mark('predictions')} and "
-            f"{mark('references')} use the same document ids?"
-        )
+    if empty:
+        yield f"Queries with no retrieved documents: {empty:,}."
+    if few:
+        fewer = f"fewer than {deepest} retrieved documents, and not all judged ones"
+        yield f"Queries with {fewer}: {few:,}."
 
 
 def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -21744,20 +21671,17 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    from_run = options.exclude_from == "run"
-    if not retrieved and (from_run or not judged):
-        where = "retrieved" if from_run else "retrieved or judged"
+    is_kept_in_ideals = options.exclude_from == "run"
+    if not retrieved and (is_kept_in_ideals or not judged):
         yield Message(
-            f"No document was excluded: {mark('exclude')} has none that is {where}; are its ids "
-            "the ids of queries and documents?"
+            f"No document was excluded: are the ids in {mark('exclude')} the ids of queries and "
+            "documents?"
         )
-    elif from_run:
-        yield (
-            f"Excluded documents: {retrieved:,} from the run; judged, so still in the ideals: "
-            f"{judged:,}."
-        )
-    else:
-        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
+        return
+    judged_text = f"{judged:,} judged"
+    if is_kept_in_ideals:
+        judged_text += " (which stay in the ideals)"
+    yield f"Excluded documents: {retrieved:,} retrieved and {judged_text}."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
@@ -21774,8 +21698,8 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
-    """Yield sentences on slices without an interval, and on what their mean lacks then."""
+def slice_notes(slices: Mapping[Value, Slice]) -> Iterator[str]:
+    """Yield sentences on slices with few queries, and on slices without an interval."""
     yield from small_slices([part.queries for part in slices.values()])
     without = 0
     for part in slices.values():
@@ -21785,17 +21709,6 @@ def slice_notes(slices: Mapping[Value, Slice], means: Scores) -> Iterator[str]:
             f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
             "their queries have a value."
         )
-    named = [part for value, part in slices.items() if value is not None]
-    counted = []
-    for name in means:
-        counted.append(sum(part.scores[name].queries > 0 for part in named))
-    if min(counted, default=0) < len(named):
-        yield (
-            f"The mean of slices is over {range_text(counted)} of {len(named):,} slices; "
-            "the others have no value."
-        )
-    if any(score.queries and math.isnan(score.low) for score in means.values()):
-        yield "The mean of slices has no interval, since one of the slices has none."
 
 
 def small_slices(sizes: Sequence[int]) -> Iterator[str]:
@@ -21826,17 +21739,6 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     return list(map(float, testing.holm(pairs, least)))
 
 
-def differing_text(queries: int) -> str:
-    """Return the number of queries that differ, in words.
-
-    >>> differing_text(1), differing_text(4)
-    ('1 query that differs', '4 queries that differ')
-    """
-    if queries == 1:
-        return "1 query that differs"
-    return f"{queries:,} queries that differ"
-
-
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence on the pairs with the same values of every measure, if there are any."""
     differing: dict[str, int] = {}
@@ -21860,7 +21762,8 @@ def _first_names(names: Sequence[str]) -> str:
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     """Yield notes on pairs that cannot be significant, and on their power."""
     yield from _beyond_notes(pairs, testing)
-    too_few = sum(pair.has_too_few_queries for pair in pairs)
+    # Differences that do not vary tell nothing.
+    too_few = sum(pair.min_detectable is None and pair.varies for pair in pairs)
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
@@ -21869,7 +21772,6 @@ def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
 
 
 def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    """Yield a sentence on the pairs that cannot be significant, if there are any."""
     beyond = []
     for pair, p in zip(pairs, least_p_values(pairs, testing), strict=True):
         if p >= SIGNIFICANT and pair.permutations > 1:
@@ -21885,16 +21787,8 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     )
 
 
-def notes_on_slices(
-    pairs: Sequence[Pair], testing: Testing, compared: Collection[Value], slices: Sequence[Value]
-) -> Iterator[str]:
-    """Yield notes on the correction of p-values in slices, and on slices that are not compared."""
-    if compared:
-        together = len(testing.families(pairs)[0])
-        yield (
-            f"In slices, p-values are corrected by Holm for {together * len(compared):,} pairs: "
-            f"{together:,} of {testing.measures} in each of {len(compared):,} slices."
-        )
+def notes_on_slices(compared: Collection[Value], slices: Sequence[Value]) -> Iterator[str]:
+    """Yield a sentence on the slices that are not compared, if there are any."""
     left_out = [value for value in slices if value not in compared]
     if left_out:
         names = _first_names(list(map(slice_name, left_out)))
@@ -21902,9 +21796,6 @@ def notes_on_slices(
             f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
             f"of their queries have a value: {names}."
         )
-    # None is no slice, and not in their mean.
-    if left_out not in ([], [None]):
-        yield "The mean of slices is not compared either, since one of the slices is not."
 
 
 # ndcg/statistics/saved.py: Read results that were saved as JSON.
@@ -22068,10 +21959,7 @@ def saved_resampling(values: Saved) -> Resampling:
 
 
 def choices_in(signature: str) -> dict[str, str]:
-    """Return the options in a signature by the names that it uses.
-
-    Versions with the same scores are one.
-    """
+    """Return the options in a signature by name; versions with the same scores are one."""
     measures, *options = signature.split("|")
     choices = {"measures": measures, **dict(option.split(":", 1) for option in options)}
     if choices["v"].startswith(SAME_SCORES):
@@ -22386,7 +22274,8 @@ class Report(Evaluation):
         It shows the means with intervals, the values for all queries, and the slices.
 
         Args:
-            measure: a measure, such as ``"nDCG"``, shown at all its cutoffs; by default the first.
+            measure: a measure, such as ``"nDCG"``, at all its cutoffs, or a result, such as
+                ``"nDCG@10"``; by default the first measure.
             ax: Matplotlib Axes to draw into: one for the means, or a list for the means, the
                 queries and the slices. By default a new figure has all of them.
             figsize: width and height of a new figure in inches.
@@ -22394,15 +22283,7 @@ class Report(Evaluation):
         Raises:
             ValueError: `measure` is not in the report; `ax` or `figsize` has another type.
         """
-        measures = list(dict.fromkeys(map(measure_of, self.scores)))
-        if measure not in (None, *measures, *self.scores):
-            raise ValueError(
-                f"{shown(measure)} is not in this report, which has "
-                f"{', '.join(map(repr, measures))}"
-            )
-        if measure is None:
-            measure = measures[0]
-        names = _names_like(measure, self.scores)
+        names = plotted_names(measure, list(self.scores))
         panels = [self._plot_means, self._plot_queries]
         if self.slices:
             panels.append(self._plot_slices)
@@ -22437,59 +22318,18 @@ class Report(Evaluation):
         legend_above(axes)
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
-        slices = []
+        rows = []
         for title, part in report_slices(self, SHOWN):
-            slices.append((title, [part.scores[name] for name in names]))
-        _draw_slices(axes, slices, names, f"mean, with {self.resampling.level}")
+            scores = [part.scores[name] for name in names]
+            counts = range_text([score.queries for score in scores])
+            rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))
+        draw_rows(axes, rows, names)
+        axes.set_xlabel(f"mean, with {self.resampling.level}, by slices (and their queries)")
+        legend_above(axes)
 
 
 def _mark_of_mean(score: Score) -> Mark:
     return Mark(score.value, score.low, score.high)
-
-
-def _names_like(measure: str, names: Iterable[str]) -> list[str]:
-    """Return the results of the same measure, at all cutoffs."""
-    return [name for name in names if measure_of(name) == measure_of(measure)]
-
-
-def plot_reports(reports: Mapping[str, Report]) -> Any:
-    """Return a Matplotlib figure of the means of several systems, and of their slices.
-
-    They have their intervals. The first measure is shown, at every cutoff in a panel; slices follow
-    at its first cutoff.
-    """
-    report = next(iter(reports.values()))
-    level = report.resampling.level
-    first = next(iter(report.scores))
-    names = _names_like(first, report.scores)
-    rows = max(len(reports), min(len(report.slices), SHOWN) * len(reports) / 3)
-    figure, axes = figure_of(len(names) + bool(report.slices), 1.4 + 0.3 * rows, 5.0)
-    for name, panel_axes in zip(names, axes, strict=False):
-        means = []
-        for system, system_report in reports.items():
-            means.append((system, [_mark_of_mean(system_report.scores[name])]))
-        draw_rows(panel_axes, means)
-        panel_axes.set_xlabel(f"{name}, with {level}")
-    if report.slices:
-        slices: dict[str, list[Score]] = {}
-        for system_report in reports.values():
-            for title, part in report_slices(system_report, SHOWN):
-                slices.setdefault(title, []).append(part.scores[first])
-        _draw_slices(axes[-1], slices.items(), list(reports), f"{first}, with {level}")
-    return figure
-
-
-def _draw_slices(
-    axes: Any, slices: Iterable[tuple[str, list[Score]]], labels: Sequence[str], title: str
-) -> None:
-    """Draw a row for every slice with its scores, which have labels in a legend."""
-    rows = []
-    for name, scores in slices:
-        counts = range_text([score.queries for score in scores])
-        rows.append((f"{name} ({counts})", list(map(_mark_of_mean, scores))))
-    draw_rows(axes, rows, labels)
-    axes.set_xlabel(f"{title}, by slices (and their queries)")
-    legend_above(axes)
 
 
 def report(
@@ -22515,17 +22355,16 @@ def report(
         predictions: as in `compute`.
         references: as in `compute`.
         k: the cutoff or cutoffs.
-        sample_weight: one weight per query for the mean, in the order of the references or as
-            `{query: weight}`.
+        sample_weight: one weight per query for the mean, as in `compute`.
         query_ids: for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
         data: a DataFrame; then the arguments above may be names of its columns.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: the names of fields and columns, as in `compute`.
         by: a value per query (a string, an integer or a boolean; None for none), such as its
             language; the queries with the same value are scored as a slice. In the order of the
             queries, or `{query: value}`. The report then also has the mean of slices, in which all
             slices count the same.
-        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         **options: the options of `compute`, except `use_aggregator` and `engine`.
 
@@ -22556,9 +22395,8 @@ def report_on(
 ) -> tuple[Report, Mask]:
     """Return the report on rankings, once the options are checked, and a mask of its queries.
 
-    The mask is True for queries that are missing from the predictions. A query with an empty list
-    is not missing, which the numbers of documents in a report do not tell. `notify` is called as in
-    `describe_queries`.
+    The mask is True for queries that are missing from the predictions, not for empty lists.
+    `notify` is called as in `describe_queries`.
     """
     doubts: list[str] = []
     columns = query_columns(inputs, options, doubts.append)
@@ -22587,7 +22425,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(results["slices"], results["mean_of_slices"]),
+            *slice_notes(results["slices"]),
         ),
         **results,
     )
@@ -26380,8 +26218,7 @@ class ComparedSlice(NamedTuple):
     Attributes:
         queries: the number of these queries.
         scores: the scores by system, then by name.
-        pairs: the pairs, by measure; Holm's correction covers the p-values of all slices, or of
-            their mean.
+        pairs: the pairs, by measure, corrected over all slices, or those of their mean.
     """
 
     queries: int
@@ -26633,13 +26470,13 @@ EXTREMES = 5
 
 
 def pairs_with(reference: str, pairs: Iterable[Pair], measure: str) -> dict[str, Pair]:
-    """Return the pairs of one system in a measure, by the name of the other system."""
+    """Return the differences of the other systems from one in a measure, by their names."""
     others = {}
     for pair in pairs:
         if pair.measure != measure:
             continue
         if pair.system == reference:
-            others[pair.other] = pair
+            others[pair.other] = pair.turned()
         elif pair.other == reference:
             others[pair.system] = pair
     return others
@@ -26652,10 +26489,7 @@ def plot_means(
     measure: str,
     testing: Testing,
 ) -> None:
-    """Draw a row for every system: its mean, on the interval of its difference from the reference.
-
-    `pairs` has, under the names of the other systems, their pairs with the reference.
-    """
+    """Draw every system in a row: its mean on the interval of its difference from the reference."""
     (reference,) = scores.keys() - pairs.keys()
     mean = scores[reference][measure].value
     axes.axvline(mean, color="C0", linewidth=1.5)
@@ -26667,9 +26501,6 @@ def plot_means(
             continue
         value = scores[system][measure].value
         pair = pairs[system]
-        if pair.system == reference:
-            # Shown as the difference of the other system from the reference.
-            pair = pair.turned()
         low, high = mean + pair.low_holm, mean + pair.high_holm
         draw_mark(axes, Mark(value, low, high, pair.p_holm < SIGNIFICANT), row, "C1")
         p = p_text(pair.p_holm)
@@ -26700,49 +26531,26 @@ def plot_means(
 
 
 def plot_slices(
-    axes: Any,
-    slices: Slices,
-    compared: Mapping[Any, ComparedSlice],
-    mean: ComparedSlice | None,
-    reference: str,
-    measure: str,
+    axes: Any, slices: Iterable[tuple[str, ComparedSlice]], reference: str, measure: str
 ) -> None:
-    """Draw a row for every slice with the systems' differences from the reference.
-
-    The row of a slice without intervals is empty. The last row is for the mean of slices, if there
-    is one.
-    """
-    sizes = np.bincount(slices.code).tolist()
-    parts: list[tuple[str, int, ComparedSlice | None]] = []
-    for value, size in zip(slices.values[:SHOWN], sizes[:SHOWN], strict=True):
-        parts.append((slice_name(value), size, compared.get(value)))
-    if mean is not None:
-        parts.append((MEAN_OF_SLICES, mean.queries, mean))
+    """Draw a row for every slice, and for their mean, with the differences from the reference."""
     rows: list[tuple[str, list[Mark]]] = []
     systems: list[str] = []
-    for name, size, part in parts:
-        if part is None:
-            rows.append((f"{name} ({count_text(size)}, no interval)", []))
-            continue
+    for name, part in slices:
         pairs = pairs_with(reference, part.pairs, measure)
         systems = list(pairs)
         marks = []
-        for ordered in pairs.values():
-            pair = ordered.turned() if ordered.system == reference else ordered
+        for pair in pairs.values():
             is_significant = pair.p_holm < SIGNIFICANT
             marks.append(Mark(pair.difference, pair.low_holm, pair.high_holm, is_significant))
-        queries = pairs[systems[0]].queries
-        rows.append((f"{name} ({count_text(queries)})", marks))
+        rows.append((f"{name} ({count_text(pairs[systems[0]].queries)})", marks))
     draw_rows(axes, rows, systems)
     axes.axvline(0, color="gray", linewidth=1)
     axes.grid(axis="x", alpha=0.3)
-    corrected = "corrected over all slices"
-    if mean is not None:
-        corrected += ", the mean over its pairs"
     lines = [
         f"difference in {measure} from {reference}",
         "by slices (and their queries)",
-        corrected,
+        "corrected over all slices, their mean over its pairs",
     ]
     # Up to the right, since a narrow panel has more room below the names of the slices.
     axes.set_xlabel("\n".join(lines), loc="right", parse_math=False)
@@ -26779,10 +26587,6 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
-ALL_EQUAL = (
-    "Where all differences of a pair are equal, its interval is Wilson-type and may contain 0 "
-    "although p is small."
-)
 INDEPENDENT = (
     "The queries of the systems count as independent samples: the difficulty of the queries does "
     "not cancel out, so it takes more queries to find a difference than with the same queries."
@@ -26871,13 +26675,9 @@ class Comparison(Evaluation):
             choice("only", only, ("losses", "gains"))
         if measure is None:
             measure = self.measures[0]
-        systems = list(self.scores)
-        for name, names in ((system, systems), (other, systems), (measure, self.measures)):
-            if name not in names:
-                raise ValueError(
-                    f"{shown(name)} is not in this comparison, which has "
-                    f"{', '.join(map(repr, names))}"
-                )
+        choice("system", system, tuple(self.scores))
+        choice("other", other, tuple(self.scores))
+        choice("measure", measure, self.measures)
         rows = self._rows_of(system)
         value = rows[measure].to_numpy()
         other_value = self._rows_of(other)[measure].to_numpy()
@@ -26937,35 +26737,28 @@ class Comparison(Evaluation):
                 row.insert(column, self._better_than(system, measure))
         return table
 
-    def _exactness(self, pairs: Sequence[Pair]) -> str:
-        """Return whether p is exact for all pairs, else its precision."""
-        sampled = [pair for pair in pairs if not pair.exact]
-        if not sampled:
-            return "all permutations: exact"
-        error = max(pair.p_error for pair in sampled)
-        return f"{sampled[0].permutations:,} permutations: standard error of p at most {error:.1g}"
-
     def _remarks(self) -> list[str]:
         testing = self.testing
         pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
-        over = "the pairs of a measure"
-        if testing.corrected_over == "all":
-            over = "all pairs of all measures"
+        over = f"the pairs of {testing.measures}"
+        if self.slices:
+            over += ", together in all slices"
         intervals = f"{self.resampling.level}s: {WELCH}"
         test = "Welch's t-test, which is"
         if testing.paired:
             intervals = str(self.resampling)
+            tried = "all permutations: exact"
+            if not all(pair.exact for pair in pairs):
+                tried = f"{max(pair.permutations for pair in pairs):,} permutations"
             test = (
-                f"the paired randomization test ({self._exactness(pairs)}); p (t-test): from the "
-                "paired t-test. Both are"
+                f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
+                "Both are"
             )
         remarks = [
             f"{intervals}. p: {testing.question()}? From {test} also corrected by Holm for {over}; "
             f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
             f"p (Holm) < {SIGNIFICANT}."
         ]
-        if not all(pair.varies for pair in pairs):
-            remarks.append(ALL_EQUAL)
         if not testing.paired:
             remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":
@@ -27006,7 +26799,6 @@ class Comparison(Evaluation):
         )
 
     def _caption(self) -> str:
-        """Return the caption of the LaTeX table: what it shows, and what its marks mean."""
         testing = self.testing
         family = len(testing.families(self.pairs)[0])
         corrected = ""
@@ -27070,13 +26862,7 @@ class Comparison(Evaluation):
         Raises:
             ValueError: the measure is unknown; `ax` or `figsize` has another type.
         """
-        if measure is None:
-            measure = measure_of(self.measures[0])
-        names = [name for name in self.measures if measure in (name, measure_of(name))]
-        if not names:
-            raise ValueError(
-                f"{shown(measure)} is not in this comparison, which has {', '.join(self.measures)}"
-            )
+        names = plotted_names(measure, self.measures)
         # So many rows of text, and names of this length, fit beside each other.
         if queries:
             self._require_pairs("queries=True")
@@ -27102,13 +26888,11 @@ class Comparison(Evaluation):
         for name, panel in zip(names, axes, strict=False):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
-        slices = slices_in(self._rows_of(next(iter(scores))))
-        if slices is not None and len(axes) > len(names):
-            reference = self._reference(first)
-            plot_slices(axes[-1], slices, self.slices, self.mean_of_slices, reference, first)
+        if self.slices and len(axes) > len(names):
+            rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+            plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
-        """Draw the differences of every system from the reference, query by query."""
         reference = self._reference(name)
         rows = self._rows_of(reference)
         others = [system for system in self.scores if system != reference]
@@ -27272,18 +27056,16 @@ def compare(
     Args:
         systems: the predictions of every system by its name, in any format that `compute` accepts.
         references: the relevances, the same for all systems.
-        k: the cutoff or cutoffs.
         baseline: the system to compare all others with; None for every pair.
-        sample_weight: one weight per query for the means, in the order of the references or as
-            `{query: weight}`.
+        k: the cutoff or cutoffs.
+        sample_weight: one weight per query for the means, as in `compute`.
         query_ids: the query id of every row, for flat predictions and references.
         document_ids: the document id of every row, with `query_ids`.
-        data: a DataFrame; then the arguments above, and every system's predictions, may be names of
-            its columns.
+        data: a DataFrame; then its columns may be named, also as the predictions of a system.
         exclude: documents to remove from rankings and ideals, as in `compute`.
+        fields: the names of fields and columns, as in `compute`.
         by: a value per query, as in `report`; the queries with the same value are compared as a
             slice, with p-values corrected for all slices. The means of slices are compared too.
-        fields: the names of fields and columns, as in `compute`.
         confidence: the confidence level of the intervals, between 0 and 1.
         seed: the random seed; the same seed gives the same comparison.
         alternative: the hypothesis of the tests: the systems differ ("two-sided"), the first is
@@ -27373,7 +27155,7 @@ def comparison_of(
     notes += notes_on_tests(pairs, testing)
     if slices is not None:
         notes += small_slices(np.bincount(slices.code).tolist())
-        notes += notes_on_slices(pairs, testing, results["slices"], slices.values)
+        notes += notes_on_slices(results["slices"], slices.values)
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
@@ -27397,7 +27179,6 @@ def _statistics_comparing_argument(system: str) -> str:
 def _columns_of_systems(
     runs: Mapping[str, Any], inputs: Inputs, options: Mapping[str, Options]
 ) -> tuple[BySystem, dict[str, list[str]]]:
-    """Return the columns of queries for every system, and the doubts about it."""
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
@@ -27449,8 +27230,6 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
 Tables = dict[str, pa.Table]  # of queries, by system
 
 NAMED_QUERIES = 5  # named in a message
-# Names in signatures that options do not have, as messages say them.
-SAID_AS = {"weights": "sample_weight", "excluded": "exclude", "v": "the version"}
 
 
 class OtherQueriesError(ValueError):
@@ -27502,7 +27281,6 @@ def compare_reports(
     loaded = {name: _report(name, reports[name]) for name in names}
     signature = _same_signature(loaded)
     tables = {name: report.queries for name, report in loaded.items()}
-    slices = None
     if paired:
         try:
             tables = same_queries(tables)
@@ -27513,11 +27291,6 @@ def compare_reports(
                 "reports",
             ) from None
         notes = list(_notes_of_paired(tables))
-        slice_columns = _slice_columns(tables)
-        if len(slice_columns) == len(tables) and all(map(slice_columns[0].equals, slice_columns)):
-            slices = slices_in(tables[names[0]])
-        elif slice_columns:
-            notes.append("Slices are not compared, since the reports have different ones.")
     else:
         if "weight" in tables[names[0]].column_names:
             raise InputError(
@@ -27530,8 +27303,12 @@ def compare_reports(
             problem = f"have ids of queries of several types, {' and '.join(sorted(types))}"
             raise InputError(f"{problem}; give all ids the same type", "reports")
         notes = []
-        if _slice_columns(tables):
-            notes.append("Slices are not compared, since the queries are not paired.")
+    slices = None
+    by = [table["slice"] for table in tables.values() if "slice" in table.column_names]
+    if paired and len(by) == len(tables) and all(map(by[0].equals, by)):
+        slices = slices_in(tables[names[0]])
+    elif by:
+        notes.append("Slices are compared only if all reports have the same queries and slices.")
     options = Options.parse(measures=list(loaded[names[0]].scores))
     columns: BySystem = {}
     for name, table in tables.items():
@@ -27545,7 +27322,6 @@ def compare_reports(
 
 
 def _report(name: str, report: Any) -> Report:
-    """Return a report that was passed as a report, as its dict, or as the path of a JSON file."""
     place = f"reports[{shown(name)}]"
     values = report
     if isinstance(report, (str, os.PathLike)):
@@ -27559,15 +27335,10 @@ def _report(name: str, report: Any) -> Report:
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()
-    if not isinstance(values, Mapping) or not values:
+    if not isinstance(values, Mapping) or "signature" not in values:
         raise ValueError(
-            f"{place}: must be a report, the result of its to_dict, or the path of a JSON file "
-            f"with that result; got {shown(values)}"
-        )
-    if "signature" not in values and all(isinstance(value, Mapping) for value in values.values()):
-        # As the shell saves the reports of several runs.
-        raise ValueError(
-            f"{place}: holds the reports of {some_of(values, 'system')}; give one of them"
+            f"{place}: must be one report, or the result of its to_dict, also in a JSON file; has "
+            "no signature"
         )
     try:
         return Report.from_dict(values)
@@ -27576,25 +27347,16 @@ def _report(name: str, report: Any) -> Report:
 
 
 def _same_signature(reports: Mapping[str, Report]) -> str:
-    """Return the signature of all reports; if they differ, the error names the options."""
-    first, *others = reports
-    signature = reports[first].signature
-    one = choices_in(signature)
-    option_names = {**SAID_AS, **{option.said_as: name for name, option in OPTIONS.items()}}
-    for system in others:
-        other = choices_in(reports[system].signature)
-        differing = []
-        for key in {**one, **other}:
-            if one.get(key) != other.get(key):
-                values = f"{one.get(key, 'not given')} and {other.get(key, 'not given')}"
-                differing.append(f"{option_names.get(key, key)} ({values})")
-        if differing:
+    (first, report), *others = reports.items()
+    for system, other in others:
+        if choices_in(other.signature) != choices_in(report.signature):
             raise InputError(
-                f"{shown(first)} and {shown(system)} were made with different options: "
-                f"{', '.join(differing)}; score both with the same options",
+                f"{shown(first)} and {shown(system)} were made with different options, "
+                f"{report.signature} and {other.signature}; score both with the same options and "
+                "version",
                 "reports",
             )
-    return signature
+    return report.signature
 
 
 def same_queries(tables: Tables) -> Tables:
@@ -27608,8 +27370,7 @@ def same_queries(tables: Tables) -> Tables:
         extra = rows.keys() - set(ids)
         if lacking or extra:
             raise OtherQueriesError(
-                f"{some_of(lacking, 'query')} only in {first}, "
-                f"{some_of(extra, 'query')} only in {name}"
+                f"{some_of(lacking)} only in {first}, {some_of(extra)} only in {name}"
             )
         in_order[name] = table.take(list(map(rows.get, ids)))
         if "weight" not in table.column_names:
@@ -27622,10 +27383,6 @@ def same_queries(tables: Tables) -> Tables:
                 "reports",
             )
     return in_order
-
-
-def _slice_columns(tables: Tables) -> list[pa.ChunkedArray]:
-    return [table["slice"] for table in tables.values() if "slice" in table.column_names]
 
 
 def _notes_of_paired(tables: Tables) -> Iterator[str]:
@@ -27643,27 +27400,24 @@ def _notes_of_paired(tables: Tables) -> Iterator[str]:
             if column in table.column_names and column in table_of_first.column_names:
                 differs |= table[column].to_numpy() != table_of_first[column].to_numpy()
         differing = int(np.count_nonzero(differs))
-        if differing == 1:
-            yield f"{name}: 1 query has other judgments than in {first}."
-        elif differing > 1:
-            yield f"{name}: {differing:,} queries have other judgments than in {first}."
+        if differing:
+            yield f"{name}: queries with other judgments than in {first}: {differing:,}."
 
 
-def some_of(names: Collection[Any], noun: str) -> str:
-    """Return text with the number of queries or systems, and the first of them.
+def some_of(queries: Collection[Any]) -> str:
+    """Return text with the number of queries, and the first of them.
 
-    >>> some_of(["q2", "q1"], "query"), some_of([], "system")
-    ("2 queries ('q1', 'q2')", 'no system')
+    >>> some_of(["q2", "q1"]), some_of(["q1"]), some_of([])
+    ("2 queries ('q1', 'q2')", "1 query ('q1')", 'no query')
     """
-    if not names:
-        return f"no {noun}"
-    first = ", ".join(map(shown, sorted(names, key=str)[:NAMED_QUERIES]))
-    if len(names) == 1:
-        return f"1 {noun} ({first})"
-    if len(names) > NAMED_QUERIES:
+    if not queries:
+        return "no query"
+    first = ", ".join(map(shown, sorted(queries, key=str)[:NAMED_QUERIES]))
+    if len(queries) == 1:
+        return f"1 query ({first})"
+    if len(queries) > NAMED_QUERIES:
         first += ", …"
-    nouns = {"query": "queries"}.get(noun, f"{noun}s")
-    return f"{len(names):,} {nouns} ({first})"
+    return f"{len(queries):,} queries ({first})"
 
 
 # the end, by which a copy is known to be whole

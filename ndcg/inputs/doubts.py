@@ -114,7 +114,8 @@ def _respelled_queries(rankings: Rankings, run: Any) -> Iterator[str]:
             return
     # More missing queries get a warning of their own.
     few_are_missing = 2 * len(missing) <= rankings.queries
-    if few_are_missing and min(len(missing), len(others)) >= MOST_UNMATCHED * rankings.queries:
+    fewest = max(FEWEST_QUERIES, MOST_UNMATCHED * rankings.queries)
+    if few_are_missing and min(len(missing), len(others)) >= fewest:
         problem = f"{len(missing):,} judged queries are missing from the run, such as "
         problem += f"{shown(queries[missing[0]])}, and {len(others):,} of the run are not judged"
         yield f"{problem}, such as {shown(others[0])}; if these are the same, give the same ids"

@@ -137,7 +137,7 @@ def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
 
 def _doubt_about_equal_relevances(rankings: Rankings) -> str:
     """Return what a warning says about relevances with which any order of documents is ideal."""
-    if len(rankings.score) < MANY_DOCUMENTS:
+    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < 2:
         return ""
     # The first two documents tell nearly always.
     if not rankings.relevance[0] == rankings.relevance[1] != 0:

@@ -831,8 +831,8 @@ WARNINGS: dict[str, Row] = {
     "queries of other ids on both sides": warned(
         compute,
         "predictions",
-        predictions={query: {"a": 1, "b": 0} for query in ("q1", "q2", "How?", "x")},
-        references={query: {"a": 1} for query in ("q1", "q2", "How", "y")},
+        predictions={f"q{number}": {"a": 1, "b": 0} for number in range(10)},
+        references={f"q{number}": {"a": 1} for number in range(5, 15)},
     ).when_scored(),
     "a query in another spelling": warned(
         compute,

@@ -877,7 +877,7 @@ def test_grades_as_scores_get_no_warning_if_their_order_is_given() -> None:
     compute(predictions=scores, references=means, score_order="descending")
 
 
-@pytest.mark.parametrize(("missing", "unjudged"), [(1, 10), (10, 1), (5, 0), (0, 20)])
+@pytest.mark.parametrize(("missing", "unjudged"), [(1, 10), (10, 1), (5, 0), (0, 20), (4, 4)])
 def test_few_queries_without_the_other_side_get_no_warning(missing: int, unjudged: int) -> None:
     shared = [f"q{number}" for number in range(20)]
     run = {query: {"a": 2, "b": 1} for query in (*shared, *range(unjudged))}
