@@ -1,28 +1,25 @@
 """Lists of scores and relevances in one file or text, as programs hold them: a batch.
 
 It is JSON or Python with predictions and references, two such values one after the other, Python
-that assigns them, or CSV: with a list for each query in the columns predictions and references, or
-with a row for each document in the columns prediction, reference and query_id.
+that assigns them, or CSV with a row for each document: prediction, reference and query_id.
 """
 
 import ast
-import csv
+import io
 import itertools
 import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .metric import tables
+import pyarrow as pa
+from pyarrow import csv
+
 from .reading import LIMITS, Mappings, check_size, named, text_of
 
-NAMES = ("predictions", "references", "weights", "query_ids")
-COLUMNS = {
-    "prediction": "predictions",
-    "reference": "references",
-    "query_id": "query_ids",
-    **dict(zip(NAMES, NAMES, strict=True)),
-}
+NAMES = ("predictions", "references")
+SINGULAR = {"prediction": "predictions", "reference": "references", "query_id": "query_ids"}
+TYPES = {"prediction": pa.float64(), "query_id": pa.string()}  # of columns
 ASSIGNMENT = re.compile(r"(?m)^(predictions|references) *=")
 
 Lists = dict[str, Any]  # predictions, references, ..., or one of these by query
@@ -41,7 +38,7 @@ def is_batch(path: str) -> bool:
     try:
         with named(path):
             text = text_of(path)
-            return bool(ASSIGNMENT.search(text)) or {*NAMES[:2]} <= _lists(text).keys()
+            return bool(ASSIGNMENT.search(text)) or {*NAMES} <= _lists(text).keys()
     except ValueError:
         return False
 
@@ -113,39 +110,18 @@ def _assigned(text: str) -> Lists:
 
 
 def _columns(text: str) -> Lists:
-    first = text.partition("\n")[0]
+    """Return the columns of CSV that have a name of a list, in upper or lower case."""
+    first, end, rows = text.partition("\n")
     delimiter = max("\t;,", key=first.count)
     LIMITS.check("columns", first.count(delimiter) + 1)
-    rows = csv.reader(text.splitlines(), delimiter=delimiter, skipinitialspace=True)
-    header = [name.strip().lower() for name in next(rows, [])]
-    places = {name: header.index(name) for name in COLUMNS if name in header}
-    lists: Lists = {}
-    for line, row in enumerate(rows, 2):
-        if len(row) != len(header):
-            lengths = f"its length is {len(row)}, that of the first line {len(header)}"
-            raise ValueError(f"line {line}: {lengths}")
-        for name, place in places.items():
-            value = _cell(name, row[place].strip(), line)
-            lists.setdefault(COLUMNS[name], []).append(value)
-    return lists
-
-
-def _cell(name: str, text: str, line: int) -> Any:
-    if name.startswith("query_id"):
-        return text
-    if text.startswith("["):
-        try:
-            return _read(text)
-        except json.JSONDecodeError:
-            raise ValueError(f"line {line}: {text[:40]!r} is not a list") from None
-    if not text:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        if name.startswith("reference"):
-            return tables.label_of(text)
-        raise ValueError(f"line {line}: the prediction {text[:40]!r} is not a number") from None
+    header = first.lower().replace(" ", "")
+    table = csv.read_csv(
+        io.BytesIO(f"{header}{end}{rows}".encode()),
+        parse_options=csv.ParseOptions(delimiter=delimiter),
+        convert_options=csv.ConvertOptions(column_types=TYPES, strings_can_be_null=True),
+    )
+    columns = [name for name in SINGULAR if name in table.column_names]
+    return {SINGULAR[name]: table[name].to_pylist() for name in columns}
 
 
 def _by_query(lists: Lists, name: str) -> Lists:

@@ -31,8 +31,6 @@ def read(folder: Path, text: str | bytes) -> Batch:
         '{"predictions": {"1": {"d1": 1, "d2": 2}}, "references": {"1": {"d1": 1, "d2": 0}}}',
         "predictions = [[1, 2]]\nreferences = [[1, 0]]  # of one query",
         "import json\n\npredictions = [\n    [1, 2],\n]\nreferences = [[1, 0]]\n",
-        'predictions,references\n"[1, 2]","[1, 0]"\n',
-        "query_id;predictions;references\n1;[1, 2, None];[1, 0, None]\n",
         "query_id,prediction,reference\n1,1,1\n1,2,0\n",
         "\ufeffQuery_id;prediction;other;reference\n1;1;x;1\n1;2;;0\n",
         'query_id\t"prediction"\treference\r\n1\t1\t1\r\n1\t2\t0',
@@ -75,18 +73,17 @@ def test_labels_are_scored_by_their_gains() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "has no predictions; it needs predictions and references"),
+        (b"", "Empty CSV file"),
         (b"a,b\n1,2\n", "has no predictions"),
-        (b"prediction,reference", "has no predictions"),
         (
             b"prediction,reference,query_id\n2026-01-01,1,q\n",
-            "line 2: the prediction '2026-01-01' is not a number",
+            "CSV conversion error to double: invalid value '2026-01-01'",
         ),
         (
             b"prediction,reference\n1,1\n",
             "predictions must be a list per query; for one flat list, give query_ids",
         ),
-        (b"prediction,reference\n1,2,3\n", "line 2: its length is 3, that of the first line 2"),
+        (b"prediction,reference\n1,2,3\n", "CSV parse error: Expected 2 columns, got 3: 1,2,3"),
         (b"," * 99, "holds too many columns"),
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no references"),
@@ -96,7 +93,6 @@ def test_labels_are_scored_by_their_gains() -> None:
         ),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
         (b"[1]", "has no predictions"),
-        (b"predictions,references\n[1,[2]\n", "line 2: '\\[1' is not a list"),
         (b"predictions = f(x)\nreferences = [[1]]", "is neither JSON nor Python with lists"),
         (
             b"[[1, 2]]\n[[1]]",
