@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .files import OFFERS
-from .html import listed, number, sentence, signed, some, span
+from .html import listed, number, sentence, signed, span
 from .metric import tables
 from .picture import Axis
 from .reading import LIMITS
@@ -16,7 +16,6 @@ from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
 CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
-NAMED = 3  # queries in a sentence
 
 
 class Standing(NamedTuple):
@@ -80,34 +79,15 @@ class Standing(NamedTuple):
             return f"{best} has {self.measure} {number(self.scores[best].value)}."
         if not self.pairs:
             return f"One query cannot tell the {len(self.scores)} runs apart."
-        alike, unsure, behind = [], [], []
-        for run in others:
-            if not self.pairs[best, run].differing:
-                alike.append(run)
-            elif not self.differ(best, run):
-                unsure.append(run)
-            else:
-                behind.append(run)
-        is_pair = len(others) == 1
-        if alike == others:
-            runs = f"The {len(self.scores)} runs"
-            if is_pair:
-                runs = f"{best} and {others[0]}"
+        as_good = [run for run in others if not self.differ(best, run)]
+        if not any(pair.differing for pair in self.pairs.values()):
+            runs = listed([*self.scores], "runs")
             return f"{runs} have the same {self.measure} in each of {self.queries:,} queries."
-        if is_pair and unsure:
-            return f"{best} and {others[0]} cannot be told apart."
-        if is_pair:
-            return f"{best} is better than {others[0]}."
         if not any(self.differ(*pair) for pair in self.pairs):
-            return f"These {self.queries:,} queries cannot tell the {len(self.scores)} runs apart."
-        leaders = f"{best} is"
-        if alike:
-            leaders = f"{listed([best, *alike], most=len(alike) + 1)} are"
-        if unsure:
-            return f"{leaders} ahead, but {listed(unsure, most=len(unsure))} may be as good."
-        if len(behind) == 1:
-            return f"{leaders} best: better than {behind[0]}."
-        return f"{leaders} best: better than each of the {len(behind)} others."
+            return f"{listed([*self.scores], 'runs')} cannot be told apart."
+        if as_good:
+            return f"{best} is ahead, but {listed(as_good, most=len(as_good))} may be as good."
+        return f"{best} is better than {listed(others, 'runs')}."
 
     def evidence(self) -> str:
         """Return what the headline stands on, and how many queries would show the difference."""
@@ -115,16 +95,14 @@ class Standing(NamedTuple):
         score = self.scores[best]
         by_chance = number(score.random_order)
         by_chance = f"A random order of the documents of {best} would have {by_chance}."
-        if not others and score.queries < 2:
-            return f"Intervals need more than one query. {by_chance}"
+        if score.queries < 2:
+            return f"Intervals and tests need more than one query. {by_chance}"
         if not others:
             ends = f"95% interval {number(score.low)} to {number(score.high)}"
             return f"{ends}, {score.queries:,} queries. {by_chance}"
         other = others[0]
         means = f"{best} has {self.measure} {number(score.value)}"
         means = f"{means}, {other} {number(self.scores[other].value)}"
-        if not self.pairs:
-            return f"{means}. Intervals and tests need more than one query. {by_chance}"
         pair = self.pairs[best, other]
         interval = f"95% interval {signed(pair.low_holm)} to {signed(pair.high_holm)}"
         tested = f"{interval}, {p_text(pair.p_holm)}"
@@ -135,10 +113,6 @@ class Standing(NamedTuple):
             f"{means}: {signed(pair.difference)} ({tested}).",
             f"{wins}, worse on {pair.losses:,}, equal on {pair.ties:,}.",
         ]
-        if not pair.differing:
-            sentences.append("The interval allows for other queries, on which runs may differ.")
-        if pair.wins < pair.losses and pair.difference > 0:
-            sentences.append("Its wins weigh more than its losses.")
         needed = pair.queries_needed or 0
         # fewer queries suffice only without the correction; so many more say that runs are alike
         if not self.differ(best, other) and pair.queries < needed <= LIMITS.queries:
@@ -188,28 +162,17 @@ def order_remarks(results: Results, base: str) -> list[Remark]:
 
 
 def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[Remark]:
-    """Return which queries are missing from which runs, and how they count."""
-    lacking = {run: queries for run, queries in missing.items() if queries}
-    if not lacking:
+    """Return how many queries are missing from which runs, and how they count."""
+    counts = [f"{len(queries):,} from {run}" for run, queries in missing.items() if queries]
+    if not counts:
         return []
-    (run, queries), *others = lacking.items()
-    is_one = len(queries) == 1 and not others
-    offer = Offer("missing", "skip", "Compare only the queries that all runs have")
-    if len(missing) == 1:
-        offer = Offer("missing", "skip", "Score only the queries that it has")
-    one_counts, they_count = "counts as 0", "count as 0"
+    counting, offer = (
+        "count as 0",
+        Offer("missing", "skip", "Score only the queries that all runs have"),
+    )
     if option == "skip":
-        offer = Offer("missing", "empty", "Count it as 0" if is_one else "Count them as 0")
-        one_counts, they_count = "is skipped", "are skipped"
-    text = f"{len(queries):,} queries are missing from {run} and {they_count}"
-    text = f"{text}: {some(queries, NAMED)}"
-    if is_one:
-        text = f"One query, {queries[0]}, is missing from {run} and {one_counts}"
-    if others:
-        counts = [f"{len(queries):,} from {run}" for run, queries in lacking.items()]
-        text = f"Queries are missing from {len(lacking)} runs and {they_count}"
-        text = f"{text}: {listed(counts, 'runs')}"
-    return [Remark(sentence(text), (offer,))]
+        counting, offer = "are skipped", Offer("missing", "empty", "Count them as 0")
+    return [Remark(f"Missing queries {counting}: {listed(counts, 'runs')}.", (offer,))]
 
 
 def tie_remarks(scores: Mapping[str, Any], by_id: Scores, measure: str) -> list[Remark]:

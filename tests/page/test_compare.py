@@ -62,7 +62,7 @@ def test_samples_are_shown_until_there_are_files() -> None:
     page = look("?tab=compare")
     assert "These are two sample runs." in page.text
     assert "dense is better than bm25." in page.says("verdict")
-    assert "One query, q17, is missing from dense and counts as 0." in page.says("verdict")
+    assert "Missing queries count as 0: 1 from dense." in page.says("verdict")
     assert page.found("(?s)<title>(.*?)</title>") == ["nDCG: which run is better?"]
 
 
@@ -128,7 +128,7 @@ def test_the_measure_the_base_and_the_other_run_are_chosen_by_the_address() -> N
         "bad": {f"q{at}": {"x": 10, "y": 10, "z": 10, "a": 9} for at in range(12)},
     }
     page = compared(runs, "".join(f"q{at} 0 a 1\n" for at in range(12)), "&k=1,3")
-    assert "good is best: better than each of the 2 others." in page.text
+    assert "good is better than bad and middle." in page.text
     third = look(f"{page.address}&measure=nDCG@3")
     assert "good has nDCG@3 1.000, middle 0.631" in third.text
     assert "good has nDCG@3 1.000, bad 0.000" in third.follow("bad").text
@@ -138,9 +138,6 @@ def test_the_measure_the_base_and_the_other_run_are_chosen_by_the_address() -> N
 
 def test_the_same_run_twice_is_said_to_be_the_same() -> None:
     assert "x and again are the same run." in compared({**RUNS, "again": RUNS["x"]}).text
-    twice = compared({"x": RUNS["x"], "again": RUNS["x"]})
-    said = "equal on 3. The interval allows for other queries, on which runs may differ."
-    assert said in twice.says("verdict")
 
 
 def test_too_few_queries_are_told() -> None:
@@ -182,14 +179,11 @@ def test_only_ties_differ_from_the_score_by_id(query: str) -> None:
 
 
 def test_missing_queries_are_told_and_left_out_by_one_press(ndcg: evaluate.Metric) -> None:
-    assert (
-        "Queries are missing from 2 runs and count as 0: 1 from x and 1 from y." in compared().text
-    )
+    assert "Missing queries count as 0: 1 from x and 1 from y." in compared().text
     runs = {**RUNS, "y": {**RUNS["y"], "q2": {"z": 2, "a": 1}}}
     page = compared(runs)
-    assert "One query, q3, is missing from x and counts as 0." in page.text
-    assert "Compare only the queries that all runs have</a>." in page.source
-    skipped = page.follow("Compare only the queries that all runs have")
+    assert "Missing queries count as 0: 1 from x." in page.text
+    skipped = page.follow("Score only the queries that all runs have")
     found = ndcg.compare(systems=runs, references=JUDGED, k=10, missing="skip")
     for run in runs:
         assert f"{run} {found.scores[run]['nDCG@10'].value:.3f}" in skipped.text
@@ -200,10 +194,7 @@ def test_one_query_is_compared_without_intervals() -> None:
     runs = {"bad": {"q1": {"a": 2, "b": 1}}, "good": {"q1": {"a": 1, "b": 2}}}
     page = compared(runs, "q1 0 a 1\nq1 0 b 2\n")
     assert "One query cannot tell the 2 runs apart." in page.text
-    assert (
-        "good has nDCG@10 1.000, bad 0.860. Intervals and tests need more than one query."
-        in page.text
-    )
+    assert "Intervals and tests need more than one query." in page.text
     assert "Query q1" in page.text
     alone = compared({"good": runs["good"]}, "q1 0 a 1\nq1 0 b 2\n")
     assert "95% interval" not in alone.says("verdict")
