@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .html import listed
 from .metric import Options, ndcg, tables
 from .picture import strip_of
 from .settings import (
@@ -43,29 +42,12 @@ def libraries(
 def answer_of(explanation: Any, names: Words) -> dict[str, Any]:
     """Return one of three answers: these conventions; only this; or that it cannot be told."""
     headline, *details = [in_words(remark, names) for remark in explanation.remarks()]
-    verdict = explanation.answer
-    if verdict.kind == "cause":
+    if explanation.answer.kind == "cause":
         headline = f"No convention, but this: {headline}"
-    elif verdict.kind == "unknown" and not verdict.fits:
-        headline = f"It cannot be told. {headline}"
-    elif verdict.kind == "unknown":
+    if explanation.answer.kind == "unknown" and explanation.answer.fits:
         decide, *details = details
-        headline = f"{_doubtful(explanation)} {decide}"
+        headline = f"{headline} {decide}"
     return {"headline": headline, "details": details, "is_fault": False}
-
-
-def _doubtful(explanation: Any) -> str:
-    """Return what would explain a score, and how well it would explain that of another ranking."""
-    by_chance, settings = explanation.answer.by_chance, explanation.answer.settings
-    fits = f"{settings:,} other settings"
-    if explanation.matches:
-        fits = listed(explanation.matches, most=len(explanation.matches))
-    elif settings == 1:
-        fits = "One other setting"
-    chance = f"the score of another ranking would fit about {by_chance:.0f} too"
-    if by_chance < 1:
-        chance = f"{by_chance:.0%} of the scores of other rankings would fit too"
-    return f"{fits} would explain {explanation.reported}, but so may chance: {chance}."
 
 
 def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
