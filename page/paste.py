@@ -34,10 +34,10 @@ def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], 
     they are there; or it is a line of TREC's or BEIR's qrels or of a run. A first line may name
     the columns.
     """
-    lines = map(str.strip, text.strip().strip("[]").splitlines())
-    cells = _cells([*filter(None, lines)])
-    if not cells:
+    lines = list(filter(None, map(str.strip, text.strip().strip("[]").splitlines())))
+    if not lines:
         raise ValueError(f"there is no document; {HOW}")
+    cells = _cells(lines)
     if len(cells) == 1 or set(map(len, cells)) == {1}:
         flat = [*filter(None, itertools.chain(*cells))]
         is_relevance = all(_is_cell(cell) or cell in labels for cell in flat)
@@ -63,41 +63,31 @@ def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], 
 
 def _cells(lines: list[str]) -> list[list[str]]:
     """Return the cells of lines, between the first of tab, semicolon and comma that all have."""
-    spaced = [[cell.strip("\"',;") for cell in line.split()] for line in lines]
-    # numbers with decimal commas, such as 3,5 2,0
-    if len(lines) == 1 and len(spaced[0]) > 1 and all(map(_is_cell, spaced[0])):
-        return spaced
     for mark in "\t;,":
-        if lines and all(mark in line for line in lines):
-            return [
-                _without_empty_ends([cell.strip(" \"'") for cell in row])
-                for row in csv.reader(lines, delimiter=mark, skipinitialspace=True)
-            ]
-    return _with_joined_names(spaced)
+        if all(mark in line for line in lines):
+            # a comma after the last cell makes no empty cell
+            stripped = [line.strip(f" {mark}") for line in lines]
+            rows = csv.reader(stripped, delimiter=mark, skipinitialspace=True)
+            return [[cell.strip(" \"'") for cell in row] for row in rows]
+    return _with_joined_names([[cell.strip("\"',;") for cell in line.split()] for line in lines])
 
 
 def _with_joined_names(cells: list[list[str]]) -> list[list[str]]:
     """Return cells between spaces, with names of several words, as in "Honey cake 0 6", as one."""
+    header: list[list[str]] = []
+    if _is_header(cells[0]):
+        header, *cells = [cells[:1], *cells[1:]]
     # a single line is a list
-    if len(cells) < 2:
-        return cells
-    rows = cells
-    has_header = _is_header(cells[0])
-    if has_header:
-        rows = cells[1:]
-    is_even = len(set(map(len, cells))) == 1
-    if is_even and (has_header or _is_trec(rows) or _are_judgments(rows)):
-        return cells
-    # a name may end with a number; more of them are something else
-    counts = set(map(_count_of_last_numbers, rows))
-    if any(all(map(_is_cell, row)) for row in rows) or max(counts) > 3:
-        return cells
-    # the relevance and the score, if all lines have both
-    count = min(*counts, 2)
-    if count == 0 or (count == 1 and max(counts) > 1):
-        return cells
-    joined = [[" ".join(row[:-count]), *row[-count:]] for row in rows]
-    return [*cells[: len(cells) - len(rows)], *joined]
+    if len(cells) + len(header) < 2 or _is_trec(cells):
+        return [*header, *cells]
+    counts = set(map(_count_of_last_numbers, cells))
+    if header:
+        counts = {len(header[0]) - 1}
+    # relevance and score, or one of them, and perhaps a number that ends the name
+    if counts in ({1}, {2}, {3}):
+        count = min(*counts, 2)
+        cells = [[" ".join(row[:-count]), *row[-count:]] for row in cells]
+    return [*header, *cells]
 
 
 def _is_header(row: list[str]) -> bool:
@@ -110,31 +100,13 @@ def _column(cell: str) -> str:
 
 
 def _is_trec(rows: list[list[str]]) -> bool:
-    """Return whether even lines are of TREC's qrels or of a run, by their second cells."""
-    if len(rows[0]) not in TREC:
-        return False
-    second = rows[0][1]
-    return (second == "Q0" or _is_cell(second)) and {row[1] for row in rows} == {second}
-
-
-def _are_judgments(rows: list[list[str]]) -> bool:
-    """Return whether even lines are a query, a document and its relevance: a query repeats."""
-    queries = {row[0] for row in rows}
-    return len(rows[0]) == 3 and len(queries) < len(rows)
+    """Return whether lines are of TREC's qrels or of a run, by their second cells."""
+    return len(rows[0]) in TREC and all(row[1:2] in (["0"], ["Q0"]) for row in rows)
 
 
 def _count_of_last_numbers(row: list[str]) -> int:
     """Return how many of the last cells, after a name, are numbers or dashes."""
     return len(list(itertools.takewhile(_is_cell, reversed(row[1:]))))
-
-
-def _without_empty_ends(cells: list[str]) -> list[str]:
-    """Return the cells without empty ones at both ends, as a comma after the last cell makes."""
-    while cells and not cells[0]:
-        cells = cells[1:]
-    while cells and not cells[-1]:
-        cells = cells[:-1]
-    return cells
 
 
 def ids_as_run(text: str) -> str:
@@ -185,7 +157,9 @@ def _columns(cells: list[list[str]]) -> list[str]:
             return ["query", "document", "relevance"]
     if width == 2 and all(map(_is_cell, itertools.chain(*cells))):
         return ["relevance", "score"]
-    return TREC.get(width, ["document", "relevance", "score"][:width])
+    if _is_trec(cells):
+        return TREC[width]
+    return ["document", "relevance", "score"][:width]
 
 
 def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]:

@@ -33,7 +33,6 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
         ("q1 0 a 3\nq1 0 b 0", JUDGED),  # TREC's
         ("qid,doc_id,label\nq1,a,3\nq1,b,0", JUDGED),
         ("7 1 3\n7 2 0", [["1", "3", "2"], ["2", "0", "1"]]),
-        ("3,5 2,0", [["d1", "3,5", "2"], ["d2", "2,0", "1"]]),
         ("Honey cake 0 6\nBees 3 5", [["Honey cake", "0", "6"], ["Bees", "3", "5"]]),
         ("Honey cake - 6\nBees at work 3 -", [["Honey cake", "", "6"], ["Bees at work", "3", ""]]),
         ("Honey cake 0\nBees 3", [["Honey cake", "0", "2"], ["Bees", "3", "1"]]),
@@ -54,8 +53,8 @@ def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
     [
         ("", "^there is no document; write relevances, such as"),
         ("a 1\nb 2 3", "^line 2 has 3 cells, the first line 2; "),
-        ("doc rel\na 1\nb 2 3", "^line 3 has 3 cells, the first line 2; "),
-        ("3 2 3 0\n1 2 3", "^line 2 has 3 cells, the first line 4; "),
+        ("doc\trel\na\t1\nb\t2\t3", "^line 3 has 3 cells, the first line 2; "),
+        ("3 2 3 0\n1 2 3", "^no ranking has lines of 4 cells"),
         ("a 1 2 3 4\nb 2 3 4 5", "^no ranking has lines of 5 cells"),
         ("doc rel rel\na 1 1", "^the first line names a column twice"),
         (
