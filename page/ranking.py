@@ -4,6 +4,7 @@ The metric computes every figure; the page holds no formula.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +16,11 @@ import numpy as np
 from .html import short, span
 from .metric import Options, ndcg, tables
 from .paste import with_point
-from .settings import LABELS, is_lowest_first, labels_of, said
+from .settings import is_lowest_first, labels_of
 
 MOST_DOCUMENTS = 500
 LARGEST = 1e100  # sums of more would not be finite
+NUMBER = re.compile(r"(?a)[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 EMPTY_IF = {
     "score": "it was not retrieved",
     "relevance": "it was not judged; for labels, set Gain, as in yes=1, no=0",
@@ -233,7 +235,7 @@ class Ranking:
 
 
 def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
-    """Return the ranking of rows of text, without repeated documents.
+    """Return the ranking of rows of text.
 
     Raises:
         ValueError: with the row at fault.
@@ -244,21 +246,19 @@ def ranking_of(rows: Sequence[Row], options: Options) -> Ranking:
     if len(filled) > MOST_DOCUMENTS:
         raise ValueError(f"{len(filled):,} documents; here at most {MOST_DOCUMENTS} are shown")
     labels = labels_of(options)
-    documents = []
-    for line, (name, relevance, score) in enumerate(filled, 1):
-        document = Document(
-            name or f"document {line}",
-            _relevance(relevance, line, labels),
-            _number(score, "score", line),
-        )
+    documents: dict[str, Document] = {}
+    for line, (cell, relevance, score) in enumerate(filled, 1):
+        name = cell or f"document {line}"
+        if name in documents:
+            raise ValueError(f"document {name!r} is listed twice; name each once")
+        read = _relevance(relevance, line, labels)
+        documents[name] = Document(name, read, _number(score, "score", line))
         may_be_negative = labels is not None or options["negative_relevance"] != "raise"
-        read = document.relevance
         if not may_be_negative and isinstance(read, float) and read < 0:
-            problem = f"row {line} ({document.name}): relevance {short(read)} is negative"
+            problem = f"row {line} ({name}): relevance {short(read)} is negative"
             clip = tables.mark("negative_relevance", "clip")
             raise tables.InputError(f"{problem}; {clip} counts it as 0")
-        documents.append(document)
-    return Ranking(_without_repeats(documents, options), options)
+    return Ranking(tuple(documents.values()), options)
 
 
 def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
@@ -273,38 +273,8 @@ def _relevance(cell: str, line: int, labels: Any) -> float | str | None:
 def _number(cell: str, name: str, line: int) -> float | None:
     if not cell:
         return None
-    here = f"row {line}: {name} {cell[:40]!r}"
-    try:
-        value = float(with_point(cell))
-        # float reads 1_000 and the digits of other scripts too
-        is_plain = cell.isascii() and "_" not in cell
-    except ValueError:
-        is_plain = False
-    if not is_plain:
-        raise ValueError(f"{here} is not a number; leave it empty if {EMPTY_IF[name]}")
-    if not math.isfinite(value):
-        raise ValueError(f"{here} must be finite")
-    if abs(value) > LARGEST:
-        raise ValueError(f"{here} is too large to be shown")
-    return value
-
-
-def _without_repeats(documents: Iterable[Document], options: Options) -> tuple[Document, ...]:
-    """Return documents without repeats, at their best scores, if the options say so."""
-    best_of = max
-    if is_lowest_first(options):
-        best_of = min
-    kept: dict[str, Document] = {}
-    for document in documents:
-        name = document.name
-        before = kept.setdefault(name, document)
-        if before is document:
-            continue
-        if options["duplicates"] != "best":
-            best = f"set {LABELS['duplicates']} to {said('duplicates', 'best')}"
-            raise ValueError(f"document {name!r} is listed twice; name each once, or {best}")
-        if document.relevance != before.relevance:
-            raise ValueError(f"document {name!r} has two relevances; give it one")
-        scores = [score for score in (before.score, document.score) if score is not None]
-        kept[name] = document._replace(score=best_of(scores, default=None))
-    return tuple(kept.values())
+    text = with_point(cell)
+    if not NUMBER.fullmatch(text) or abs(float(text)) > LARGEST:
+        problem = f"must be a number up to {LARGEST:g}; got {cell[:40]!r}"
+        raise ValueError(f"row {line}: {name} {problem}; leave it empty if {EMPTY_IF[name]}")
+    return float(text)
