@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
 from .guide import LESSONS, begun_rows, query_of_documents
-from .html import is_number, sentence
+from .html import sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
@@ -290,8 +290,6 @@ def columns_text(text: str) -> str:
 
 def with_word(settings: Settings, name: str, word: str) -> Settings:
     """Return settings with another word of an option, after a check."""
-    if name == "log_base" and not is_number(word):
-        raise ValueError("it must be a number above 1")
     if name == "convention":
         one_of(list(CONVENTIONS), word)
     # a gain may be one for every label

@@ -129,16 +129,13 @@ def option_of(name: str, word: str) -> dict[str, Any]:
     """Return the option of `compute` for a word of the page; nothing if it is not said."""
     if not word:
         return {}
-    value: Any = word
     if name == "judged_only":
-        value = word == "true"
-    elif name == "gain":
-        value = tables.gain_in(word)
-        if isinstance(value, list):
-            value = {f"{label}": gain for label, gain in enumerate(value)}
-    elif name in ("log_base", "zero_division") and word != "perfect_if_empty":
-        value = float(word)
-    return {name: value}
+        return {name: word == "true"}
+    if name == "gain":
+        return {name: tables.gain_in(word)}
+    if name in ("log_base", "zero_division"):
+        return {name: tables.number_in(word)}
+    return {name: word}
 
 
 def said(name: str, word: str) -> str:

@@ -63,7 +63,7 @@ def test_the_gain_of_labels_is_a_part_of_the_address() -> None:
     assert notes == []
     assert address.settings.options["gain"] == {"yes": 2, "no": 0}
     assert read(address.query()) == (address, [])
-    assert read("rel=0,1&gain=0,1,3")[0].settings.options["gain"] == {"0": 0, "1": 1, "2": 3}
+    assert read("rel=0,1&gain=0,1,3")[0].settings.options["gain"] == [0, 1, 3]
 
 
 FAULTY = {
@@ -73,8 +73,8 @@ FAULTY = {
     "convention=none": "it must be one of sklearn, trec_eval, ",
     "gain=<b>": "gain=<b> was not read: Gain must be",
     "gain=a=1, b=x": "gain=a=1, b=x was not read: Gain",
-    "log_base=e": "log_base=e was not read: it must be a number above 1.",
-    "log_base=inf": "it must be a number above 1.",
+    "log_base=e": "log_base=e was not read: Base of the logarithm must be",
+    "log_base=inf": "log_base=inf was not read: Base of the logarithm must be",
     "ideal=full&k=all": "the full ideal has as many documents as there are ranks, "
     "so k must be a number.",
     "gain=yes=1": "gain=yes=1 was not read: row 1: '0' is a label without a gain; Gain has 'yes'.",
