@@ -25,6 +25,7 @@ from .reading import Mappings, printable, read_groups, read_upload
 from .settings import SIDES, Offer, Words, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
+ROLES = ("judgments", "batch", "run", "groups")  # in the order in which files are read
 KEPT = 24 * 60 * 60  # seconds
 TOKEN = re.compile(r"[\w-]{16}")
 MOST_FILES = 24
@@ -73,22 +74,34 @@ class Contents:
         """
         read: Mappings = {}
         if file.role == "groups":
-            self.groups = read_groups(file.path)
+            groups = read_groups(file.path)
+            self._check_queries(file, groups)
+            self.groups = groups
         elif file.role == "batch" and possible_roles(file.path) == ["batch"]:
             batch = read_batch(file.path)
             # a file of judgments goes before those of a batch
             if not self.judgments:
                 self.judgments, self.weights = batch.judgments, batch.weights
+            self._check_queries(file, batch.run)
             self.runs[file.run] = read = batch.run
         else:
             # a table may hold both
             if file.role != "run":
                 self.judgments = read = _read_as("judgments", file, address)
             if file.role != "judgments":
-                self.runs[file.run] = read = _read_as("run", file, address)
+                read = _read_as("run", file, address)
+                self._check_queries(file, read)
+                self.runs[file.run] = read
         self.rows += sum(map(len, read.values()))
         if self.rows > TOGETHER["rows"]:
             raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
+
+    def _check_queries(self, file: File, queries: Mapping[str, Any]) -> None:
+        """Raise an error if the judgments, which are read first, have none of the queries."""
+        if self.judgments and queries.keys().isdisjoint(self.judgments):
+            here, there = next(iter(queries), "none"), next(iter(self.judgments))
+            ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
+            raise ValueError(f"{file.name}: no query of it is in the judgments: {ids}")
 
 
 def _read_as(role: str, file: File, address: Address) -> Mappings:
@@ -182,7 +195,7 @@ def contents_of(address: Address, only: Collection[str] | None = None) -> Conten
     With `only`, other runs are not read.
     """
     contents = Contents()
-    for file in files_of(address):
+    for file in sorted(files_of(address), key=lambda file: ROLES.index(file.role)):
         if only is not None and file.role == "run" and file.run not in only:
             continue
         try:

@@ -61,7 +61,6 @@ def _results_at(query: str) -> Results:
 
 def _results_of(address: Address) -> Results:
     contents = contents_of(address)
-    _leave_out_files_of_other_queries(contents)
     obstacle = _obstacle(contents)
     if obstacle:
         return Results(contents.files, obstacle)
@@ -91,23 +90,6 @@ def _obstacle(contents: Contents) -> str:
     if len(contents.runs) > RUNS:
         return f"{len(contents.runs)} runs; at most {RUNS} are compared."
     return ""
-
-
-def _leave_out_files_of_other_queries(contents: Contents) -> None:
-    judgments, runs = contents.judgments, contents.runs
-    for place, file in enumerate(contents.files):
-        queries: Any = runs.get(file.run)
-        if file.role == "groups":
-            queries = contents.groups
-        if judgments and queries is not None and queries.keys().isdisjoint(judgments):
-            here, there = next(iter(queries), "none"), next(iter(judgments))
-            ids = f"ids are such as {here!r} here, and {there!r} in the judgments"
-            problem = f"{file.name}: no query of it is in the judgments: {ids}."
-            contents.files[place] = file._replace(problem=problem)
-            if file.role == "groups":
-                contents.groups = None
-            else:
-                del runs[file.run]
 
 
 def _measured(contents: Contents, options: Options) -> Results:
