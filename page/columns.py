@@ -1,17 +1,18 @@
 """Columns without standard names: the reader chooses their roles above them."""
 
 import csv
-import itertools
 import json
-from types import NoneType
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from .reading import text_of
 
 VALUES = {"run": "score", "judgments": "relevance"}  # of documents, by the role of the file
-ROLES = ("query", "document", "value")
 ROWS = 3  # that are shown
+Role = Literal["query", "document", "value"]
 Fields = dict[str, str | None]  # columns by role; None where there is none
+COLUMNS: TypeAdapter[dict[str, Fields]] = TypeAdapter(dict[str, dict[Role, str | None]])
 
 
 def read_columns(text: str) -> dict[str, Fields]:
@@ -21,19 +22,9 @@ def read_columns(text: str) -> dict[str, Fields]:
         ValueError: the text is something else.
     """
     try:
-        chosen: dict[str, Fields] = json.loads(text or "{}")
+        return COLUMNS.validate_json(text or "{}")
     except ValueError:
-        raise ValueError("it must be JSON") from None
-    if not isinstance(chosen, dict) or not all(map(_has_roles, chosen.values())):
-        raise ValueError("it must have the columns of files by their roles")
-    columns = itertools.chain(*map(dict.values, chosen.values()))
-    if not set(map(type, columns)) <= {str, NoneType}:
-        raise ValueError("it must have the names of columns")
-    return chosen
-
-
-def _has_roles(fields: Any) -> bool:
-    return isinstance(fields, dict) and fields.keys() <= set(ROLES)
+        raise ValueError("it must be JSON with columns of files by their roles") from None
 
 
 def with_column(text: str, file: str, role: str, column: str | None) -> str:
@@ -63,12 +54,9 @@ def columns_of(path: str, role: str, problem: Any) -> dict[str, Any]:
     role_of = {str(name): known.replace(value, "value") for known, name in problem.chosen.items()}
     roles = [role_of.get(name, "") for name in names]
     rows = _first_rows(path, names) or [list(map(str, problem.examples.values()))]
-    shown: dict[str, Any] = {"names": names, "roles": roles, "rows": rows, "value": value}
-    shown |= {"lacks_value": value in problem.roles, "only": None}
-    if roles.count("") == len(problem.roles) == 1:
-        # the column that is left, and the role that is left for it
-        shown["only"] = (names[roles.index("")], problem.roles[0].replace(value, "value"))
-    return shown
+    lacks_value = value in problem.roles
+    shown = {"names": names, "roles": roles, "rows": rows}
+    return {**shown, "value": value, "lacks_value": lacks_value}
 
 
 def _first_rows(path: str, names: list[str]) -> list[list[str]]:

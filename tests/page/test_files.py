@@ -166,7 +166,7 @@ def test_a_pasted_run_has_the_name_of_its_tag() -> None:
                 "l2.csv": "query,document,distance\nq1,b,0.1\nq1,a,0.5\nq2,a,0.3\n",
             },
             "Rank the lowest first",
-            "l2.csv: no score under a standard name. Take distance as the score",
+            "l2.csv: no score under a standard name. Rank the lowest first",
         ),
         (
             {"qrels.txt": QRELS, "chunks.run": X.replace("b 2", "a 2")},

@@ -49,7 +49,6 @@ def test_the_first_three_rows_are_shown_with_what_is_known_of_their_columns() ->
     )
     chosen, names, rows = table(page, "run.csv")
     assert (chosen, names, len(rows)) == (["query", "–", "–"], ["topic", "url", "points"], 3)
-    assert page.links("Take url as the document") == []  # it could be either of two
 
 
 def test_columns_that_are_chosen_are_read(ndcg: Any) -> None:
@@ -62,13 +61,6 @@ def test_columns_that_are_chosen_are_read(ndcg: Any) -> None:
     assert "Columns of" not in page.source
     # the address has them: a link shows the same
     assert f"run has nDCG@10 {score:.3f}." in look(page.address).text
-
-
-def test_the_only_column_that_is_left_is_taken_by_one_press() -> None:
-    page = send(**{"run.csv": RUN, "qrels.csv": JUDGED}).follow("Take Doc as the document")
-    assert "qrels.csv: " not in page.says("files")
-    page = choose(page, "run.csv", "url", "document")
-    assert "has nDCG@10" in page.follow("Take points as the score").text
 
 
 def test_without_scores_the_order_may_count(ndcg: Any) -> None:
