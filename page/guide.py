@@ -45,21 +45,14 @@ OPENING = (
     "the recipe, not at all. **Drag the cake to the last place.**"
 )
 SOLVED = (
-    "**1 is the most:** no order of these documents is better. {lines} A random order would have "
-    "had {random}: a score is good only if it is well above that."
+    "**1 is the most:** no order of these documents is better. A line that is not level makes no "
+    "difference here. A random order would have had {random}: a score is good only if it is well "
+    "above that."
 )
-LEVEL = "Every line is level now, for every document is where the ideal order has it."
-NOT_LEVEL = "A line that is not level makes no difference here."
 ALL_ALIKE = "With these documents and settings, **every order has 1**: here, 1 says nothing."
 TRY = "Drag a card, or press its relevance, to see what a change does to the score."
 OF_RUN = f"This is how one run ranked the documents of one query. {TRY}"
-REGRADED = f"The relevance of these documents is no longer that of the example. {TRY}"
 READERS = f"This is your own ranking. {TRY}"
-UNJUDGED = (
-    "None of these documents is judged, so nothing says how good their order is. Press “not "
-    "judged” on a card to choose its relevance. Labels, such as yes and no, need their gains in "
-    "the settings before they are pasted."
-)
 
 
 class Lesson(NamedTuple):

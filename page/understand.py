@@ -14,13 +14,12 @@ from .guide import LESSONS, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
 from .paste import usual_columns
-from .picture import SHOWS, Axis, Drawing, Line, drawn, folded, lines_between
+from .picture import SHOWS, Axis, Drawing, drawn, folded, lines_between
 from .ranking import Ranking, Row
 from .settings import CHOICES, NO_WORDS, Settings, label_names, snippet
 
 TITLE = "nDCG: how good is this ranking?"
 LONG = 20  # documents that are drawn without a fold
-SHORT_NAME = 14  # letters of a run that fit above the scale of a narrow window
 NUMBERS = ("rank", "document", "relevance", "gain", "discount", "adds", "the ideal adds")
 
 
@@ -68,12 +67,12 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         notes=notes,
         title=TITLE,
         score=score,
-        whose=whose_ranking(address),
+        whose="this run" if address.run else "yours",
         waiting=waiting,
         figure=figure,
         labels=labels,
         live=live_of(ranking, figure["drawing"]),
-        thread=thread_of(address, ranking, score, figure["lines"]),
+        thread=thread_of(address, score),
         choices=ONE_QUERY,
         scores=scores,
         strips=strips,
@@ -103,15 +102,6 @@ def has_scores(rows: Sequence[Row]) -> bool:
     """Return whether the scores of a ranking are not those that the page fills in."""
     _, usual_scores = usual_columns(len(rows))
     return [score for _, _, score in rows] != usual_scores
-
-
-def whose_ranking(address: Address) -> str:
-    """Return whose score is on the scale, in a word or two."""
-    if not address.run:
-        return "yours"
-    if len(address.run) > SHORT_NAME:
-        return "this run"
-    return address.run
 
 
 def score_of(address: Address, ranking: Ranking) -> dict[str, Any]:
@@ -190,33 +180,23 @@ def live_of(ranking: Ranking, drawing: Drawing) -> str:
     return json.dumps(values)
 
 
-def thread_of(
-    address: Address, ranking: Ranking, score: Mapping[str, Any], lines: Sequence[Line]
-) -> Thread:
+def thread_of(address: Address, score: Mapping[str, Any]) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
     if address.run:
         back = ("Back to the comparison", address.comparison)
         return Thread(f"{address.run} on {address.chosen['query']}", guide.OF_RUN, (back,))
-    back = ("Back to the example", address.start)
-    if not address.search:
-        is_judged = any(document.relevance is not None for document in ranking.documents)
-        text = guide.READERS if is_judged else guide.UNJUDGED
-        return Thread("Your ranking", text, (back,))
-    if address.step:
+    if address.step and address.search:
         return thread_of_step(address)
-    onward = ("Next: Gain", Address(step="gain").link())
     if address.rows:
-        return Thread("With another relevance", guide.REGRADED, (back, onward))
+        back = ("Back to the example", address.start)
+        return Thread("Your ranking", guide.READERS, (back,))
+    onward = ("Next: Gain", Address(step="gain").link())
     estimate = score["estimate"]
     if estimate is None or estimate.value < 1 - SHOWS:
         return Thread("How good is this order?", guide.OPENING, (onward,))
     if score["worst"] > 1 - SHOWS:
         return Thread("No order is better than another", guide.ALL_ALIKE, (onward,))
-    said = guide.LEVEL
-    # a full ideal has no lines
-    if not lines or not all(line.is_level for line in lines):
-        said = guide.NOT_LEVEL
-    text = guide.SOLVED.format(lines=said, random=number(estimate.random_order))
+    text = guide.SOLVED.format(random=number(estimate.random_order))
     return Thread("Solved", text, (onward,))
 
 
