@@ -28,13 +28,8 @@ from .standings import (
 TITLE = "nDCG: which run is better?"
 # notes to warn of
 SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
-OF_ONE_PAIR = {
-    "1 of 1 pairs cannot": "The difference cannot",
-    "1 of 1 pairs have": "The comparison has",
-}
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
-SMALL = 20_000  # rows in all runs; with more, strips of libraries are drawn only on request
-LARGE = 200_000  # rows in all runs; with more, only the base has a strip
+LARGE = 20_000  # rows in all runs; finding the library of a paper's score takes seconds for more
 
 
 def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> str:
@@ -130,10 +125,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     remarks = order_remarks(results, standing.base)
     for note in dict.fromkeys(notes):
         if SERIOUS.search(note):
-            text = in_words(note, SIDES)
-            for several, one in OF_ONE_PAIR.items():
-                text = text.replace(several, one)
-            remarks.append(Remark(text))
+            remarks.append(Remark(in_words(note, SIDES)))
     for run, first in results.same.items():
         remarks.append(Remark(f"{run} and {first} are the same run."))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
@@ -187,24 +179,14 @@ def _cell(value: float | str | None) -> str:
 
 
 def strips_of(address: Address, results: Results, standing: Standing) -> list[dict[str, Any]]:
-    """Return the scores of runs in 28 libraries; for large runs only on request.
-
-    Finding the library behind a paper's score takes far longer: in large runs only the base is
-    searched.
-    """
-    rows = sum(documents for documents, _, _ in results.audit.values())
-    is_asked = address.got or address.chosen.get("libraries")
-    if rows > SMALL and not is_asked:
-        return []
-    query = key_of(address)
-    with_score = f"{query}&got={quote(address.got)}"
-    strips = []
-    for run in standing.scores:
-        if rows <= SMALL or run == standing.base:
-            strips.append(_libraries_at(with_score, run))
-        elif rows <= LARGE:
-            strips.append(_libraries_at(query, run))
-    return strips
+    """Return the scores of runs in 28 libraries; of large runs only the base's, and on request."""
+    runs = list(standing.scores)
+    if sum(documents for documents, _, _ in results.audit.values()) > LARGE:
+        runs = [standing.base]
+        if not address.got and not address.chosen.get("libraries"):
+            return []
+    query = f"{key_of(address)}&got={quote(address.got)}"
+    return [_libraries_at(query, run) for run in runs]
 
 
 @lru_cache(maxsize=100)
