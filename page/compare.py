@@ -27,7 +27,9 @@ from .standings import (
 
 TITLE = "nDCG: which run is better?"
 # notes to warn of
-SERIOUS = re.compile("both retrieved and judged|cannot be significant|too few queries")
+SERIOUS = re.compile(
+    "same value in every|both retrieved and judged|cannot be significant|too few queries"
+)
 AUDIT = ("run", "documents", "queries", "not judged", "not ranked", "tied", "unjudged within k")
 LARGE = 20_000  # rows in all runs; finding the library of a paper's score takes seconds for more
 
@@ -126,8 +128,6 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
     for note in dict.fromkeys(notes):
         if SERIOUS.search(note):
             remarks.append(Remark(in_words(note, SIDES)))
-    for run, first in results.same.items():
-        remarks.append(Remark(f"{run} and {first} are the same run."))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
     return [*remarks, *tie_remarks(standing.scores, results.by_id, standing.measure)]
 

@@ -58,17 +58,12 @@ def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
     # what no convention sets is part of the question; its usual values go without saying
     known = {}
     for name, word in OTHERS.items():
-        usual = option_of(name, word)
-        if name in options and options[name] != usual.get(name):
+        usual = option_of(name, word).get(name)
+        if options.get(name, usual) != usual:
             known[name] = options[name]
     if labels_of(options) is not None:
         known["gain"] = options["gain"]
-    if not _has_cutoffs(got):
+    # cutoffs may be named with their scores
+    if "@" not in f"{got}" and "nDCG" not in f"{got}":
         known["k"] = largest_cutoff(options["k"])
     return ndcg.explain(**sides, **known, got=got)
-
-
-def _has_cutoffs(got: Any) -> bool:
-    if isinstance(got, str):
-        return "@" in got
-    return isinstance(got, Mapping) and any(str(name).startswith("nDCG") for name in got)

@@ -34,7 +34,6 @@ class Results(NamedTuple):
     missing: Mapping[str, list[str]] = {}  # the judged queries that are missing from a run
     audit: Mapping[str, tuple[int, int, int]] = {}
     by_id: Mapping[str, Mapping[str, Any]] = {}  # scores of runs whose ties are ordered by id
-    same: Mapping[str, str] = {}  # the first of several equal runs, by the name of another one
     warnings: Sequence[Any] = ()  # of the metric
 
 
@@ -76,17 +75,10 @@ def _results_of(address: Address) -> Results:
 
 def _obstacle(contents: Contents) -> str:
     """Return why files cannot be scored yet; nothing if they can."""
-    roles = {file.role for file in contents.files}
     if not contents.judgments:
-        if "judgments" in roles:
-            return "The judgments cannot be read yet."
-        if all(file.problem for file in contents.files):
-            return "Nothing can be read yet."
-        return "Which file holds the judgments? Choose it, or add it."
+        return "There are no judgments yet: choose their file, or add it."
     if not contents.runs:
-        if "run" in roles:
-            return "No run can be read yet."
-        return "Add the file of at least one run."
+        return "There is no run yet: add its file."
     if len(contents.runs) > RUNS:
         return f"{len(contents.runs)} runs; at most {RUNS} are compared."
     return ""
@@ -116,14 +108,11 @@ def _measured(contents: Contents, options: Options) -> Results:
         column = np.concatenate([report.queries[measure].to_numpy() for report in reports])
         for name, by_query in zip(runs, column.reshape(len(runs), -1), strict=True):
             values[measure, name] = by_query
-    missing, audit, same = {}, {}, {}
+    missing, audit = {}, {}
     for name, run in runs.items():
         missing[name] = [query for query in judgments if query not in run]
         documents = sum(map(len, run.values()))
         audit[name] = (documents, len(run), len(run.keys() - judgments.keys()))
-        first = next(other for other in runs if runs[other] == run)
-        if first != name:
-            same[name] = first
     return Results(
         contents.files,
         reports=reports,
@@ -134,7 +123,6 @@ def _measured(contents: Contents, options: Options) -> Results:
         missing=missing,
         audit=audit,
         by_id=scores_by_id(contents, options, scores),
-        same=same,
     )
 
 

@@ -58,7 +58,7 @@ DROP = """
 def test_files_are_dropped_and_texts_are_pasted(visit: Opener) -> None:
     page = visit(HERE)
     page.evaluate(DROP, ["judged.txt", "q1 0 a 1\nq1 0 b 0\n"])
-    headline(page, "Add the file of at least one run.")
+    headline(page, "There is no run yet: add its file.")
     page.get_by_text("or paste").click()
     page.locator("#text").fill("q1: b a")
     page.get_by_role("button", name="Add this text").click()

@@ -137,7 +137,7 @@ def test_the_measure_the_base_and_the_other_run_are_chosen_by_the_address() -> N
 
 
 def test_the_same_run_twice_is_said_to_be_the_same() -> None:
-    assert "x and again are the same run." in compared({**RUNS, "again": RUNS["x"]}).text
+    assert "Are they the same run?" in compared({**RUNS, "again": RUNS["x"]}).text
 
 
 def test_too_few_queries_are_told() -> None:
@@ -145,7 +145,7 @@ def test_too_few_queries_are_told() -> None:
     runs = {"x": {q: {"a": 2, "b": 1} for q in "1234"}, "y": {q: {"a": 1, "b": 2} for q in "1234"}}
     # 4 queries that differ have 2^4 permutations, of which 2 are as extreme
     said = "cannot be significant: p (Holm) is at least 0.125"
-    assert f"The difference {said}" in compared(runs, judged).text
+    assert f"1 of 1 pairs {said}" in compared(runs, judged).text
 
 
 def test_the_score_by_id_is_told_and_offered_if_ties_matter(ndcg: evaluate.Metric) -> None:

@@ -61,7 +61,7 @@ def test_another_file_is_taken_for_the_judgments_by_one_choice() -> None:
 
 def test_files_are_added_to_those_before_and_removed_one_by_one() -> None:
     page = send(**{"qrels.txt": QRELS})
-    assert "Add the file of at least one run." in page.text
+    assert "There is no run yet: add its file." in page.text
     page = send(page.address, **{"x.run": X})
     assert chips(page) == ["x"]
     both = send(page.address, **{"y.run": Y})
@@ -121,7 +121,7 @@ def test_a_run_without_a_query_of_the_judgments_is_left_out() -> None:
 def test_a_text_that_cannot_be_read_says_why_at_the_box(text: str, said: str) -> None:
     page = send(text=text)
     assert said in page.says("files")
-    assert "Nothing can be read yet." in page.says("problem")
+    assert "There are no judgments yet: choose their file, or add it." in page.says("problem")
     both = send(send(**{"qrels.txt": QRELS, "x.run": X}).address, text=text)
     assert "pasted.txt: " in both.says("files")
     assert "x has nDCG@10" in both.says("verdict")
