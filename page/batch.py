@@ -9,7 +9,7 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -30,7 +30,6 @@ class Batch(NamedTuple):
 
     run: Mappings
     judgments: Mappings
-    weights: dict[str, float] | None
 
 
 def is_batch(path: str) -> bool:
@@ -50,8 +49,9 @@ def read_batch(path: str) -> Batch:
         predictions, references = _by_query(lists, "predictions"), _by_query(lists, "references")
         for query, judged in references.items():
             _check_equal(query, predictions.get(query), judged)
-        run, judgments = _mappings(predictions), _mappings(references)
-        return Batch(run, judgments, _weights(lists.get("weights"), list(judgments)))
+        if "weights" in lists:
+            raise ValueError("has weights, which the page does not use; leave them out")
+        return Batch(_mappings(predictions), _mappings(references))
 
 
 def _lists(text: str) -> Lists:
@@ -169,12 +169,3 @@ def _mappings(queries: Lists) -> Mappings:
         values = _by_name(documents, map("d{}".format, itertools.count(1)))
         mappings[query] = {name: value for name, value in values.items() if value is not None}
     return mappings
-
-
-def _weights(weights: Any, queries: Sequence[str]) -> dict[str, float] | None:
-    if weights is None:
-        return None
-    is_list = isinstance(weights, list) and len(weights) == len(queries)
-    if not is_list and not isinstance(weights, dict):
-        raise ValueError(f"weights must be a list of one per query, {len(queries)} in all")
-    return _by_name(weights, queries)

@@ -193,11 +193,7 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[di
 def _libraries_at(query: str, run: str) -> dict[str, Any]:
     address, _ = read_address(dict(parse_qsl(query)))
     contents = contents_of(address, [run])
-    data = {
-        "predictions": contents.runs[run],
-        "references": contents.judgments,
-        "sample_weight": contents.weights,
-    }
+    data = {"predictions": contents.runs[run], "references": contents.judgments}
     return libraries(run, data, address.got, address.settings, SIDES)
 
 

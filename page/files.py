@@ -63,7 +63,6 @@ class Contents:
     judgments: Mappings = field(default_factory=dict)
     runs: dict[str, Mappings] = field(default_factory=dict)
     groups: dict[str, Any] | None = None
-    weights: dict[str, float] | None = None
     rows: int = 0
 
     def read(self, file: File, address: Address) -> None:
@@ -81,7 +80,7 @@ class Contents:
             batch = read_batch(file.path)
             # a file of judgments goes before those of a batch
             if not self.judgments:
-                self.judgments, self.weights = batch.judgments, batch.weights
+                self.judgments = batch.judgments
             self._check_queries(file, batch.run)
             self.runs[file.run] = read = batch.run
         else:

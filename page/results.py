@@ -89,7 +89,7 @@ def _measured(contents: Contents, options: Options) -> Results:
     by = None
     if contents.groups is not None:
         by = {query: contents.groups.get(query) for query in judgments}
-    in_groups = {**options, "by": by, "sample_weight": contents.weights}
+    in_groups = {**options, "by": by}
     reports: list[Any] = []
     # a single query cannot be tested
     if len(runs) > 1 and len(judgments) > 1:
@@ -138,7 +138,7 @@ def scores_by_id(contents: Contents, options: Options, scores: Scores) -> Scores
     by_id = {}
     for name, by_measure in scores.items():
         if any(score.tied for score in by_measure.values()):
-            ordered = {**options, "ties": "docid", "sample_weight": contents.weights}
+            ordered = {**options, "ties": "docid"}
             # what the metric warns of is known from the first scoring
             with kept_warnings():
                 report = ndcg.report(

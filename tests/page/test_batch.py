@@ -47,19 +47,17 @@ def test_what_was_not_retrieved_or_not_judged_is_left_out(tmp_path: Path) -> Non
     assert (batch.run, batch.judgments) == ({"1": {"d1": 1}}, {"1": {"d2": 2}})
 
 
-def test_queries_have_the_ids_that_were_given_and_their_weights(
-    ndcg: evaluate.Metric, tmp_path: Path
-) -> None:
+def test_queries_have_the_ids_that_were_given(ndcg: evaluate.Metric) -> None:
     lists = {
         "predictions": [1, 2, 3, 4],
         "references": [1, 0, 0, 1],
         "query_ids": ["b", "a", "b", "a"],
     }
-    page = send(**{"batch.json": json.dumps({**lists, "weights": [3, 1]})})
+    page = send(**{"batch.json": json.dumps(lists)})
     values = ndcg.compute(**lists, k=10, use_aggregator=False)["nDCG@10"]
     grid = re.findall(r'<tr data-query="(\w)">.*?<span>([\d.]+)<', page.source.replace("\n", " "))
     assert dict(grid) == {name: f"{value:.3f}" for name, value in zip("ba", values, strict=True)}
-    mean = ndcg.compute(**lists, k=10, sample_weight=[3, 1])["nDCG@10"]
+    mean = ndcg.compute(**lists, k=10)["nDCG@10"]
     assert f"batch has nDCG@10 {mean:.3f}." in page.says("verdict")
 
 
@@ -93,6 +91,10 @@ def test_labels_are_scored_by_their_gains() -> None:
         ),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
         (b"[1]", "has no predictions"),
+        (
+            b'{"predictions": [[1]], "references": [[1]], "weights": [2]}',
+            "has weights, which the page does not use; leave them out",
+        ),
         (b"predictions = f(x)\nreferences = [[1]]", "is neither JSON nor Python with lists"),
         (
             b"[[1, 2]]\n[[1]]",
