@@ -173,7 +173,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
     is_one_table = "origin" not in frame.columns
-    if is_one_table and nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+    if is_one_table and nulls == {1} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids, and scores not null"

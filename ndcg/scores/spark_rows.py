@@ -269,20 +269,14 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    wrong = {}
+    wrong = []
     for name, column in given.items():
-        if not isinstance(column, str) or column not in frame.columns:
-            wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
+        if not isinstance(column, str) or frame.columns.count(column) != 1:
+            wrong.append(name)
     if wrong:
-        columns = "a column" if len(wrong) == 1 else "columns"
-        problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
-        raise ValueError(
-            f"{problem}; got {', '.join(wrong.values())}, and there are {', '.join(frame.columns)}"
-        )
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            problem = f"the DataFrame has several columns {shown(column)}"
-            raise ValueError(f"{name}: {problem}; give them names of their own")
+        problem = f"{' and '.join(wrong)} must name one column of the DataFrame"
+        got = ", ".join(shown(given[name]) for name in wrong)
+        raise ValueError(f"{problem}; got {got}, and there are {', '.join(frame.columns)}")
 
 
 # Both
