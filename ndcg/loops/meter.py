@@ -137,7 +137,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self._signature(), self._state))
+            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes could not combine their states"
             raise RuntimeError(
@@ -149,16 +149,6 @@ class Meter:
             problem = "processes score by different options; give all the same"
             raise ValueError(f"{problem}: {', '.join(distinct)}")
         return list(states)
-
-    def _signature(self) -> str:
-        """Return the signature, by which processes check that they have the same options."""
-        try:
-            return self.options.signature()
-        except ValueError as error:
-            raise InputError(
-                f"{error}: such a function works in one process only; give a list, or a function "
-                "that accepts these"
-            ) from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on their split."""

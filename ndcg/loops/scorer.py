@@ -52,8 +52,7 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
-    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
-    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
+    labels, predicted = _array(y_true), _array(y_score)
     if groups is None and labels.ndim != 2:
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
@@ -80,6 +79,10 @@ def ndcg(
     except ValueError as error:
         raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
+
+
+def _array(side: Any) -> Any:
+    return side if is_sparse(side) else np.asanyarray(side)
 
 
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:

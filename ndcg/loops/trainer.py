@@ -267,36 +267,27 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
     if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
-    if isinstance(evaluation, (tuple, list)):
-        # A third value could be the inputs or the losses.
-        if len(evaluation) == 2:
-            return evaluation[0], evaluation[1], None
-        got = f"a {type(evaluation).__name__} of length {len(evaluation)}"
-    else:
-        got = type(evaluation).__name__
+    # A third value could be the inputs or the losses.
+    if isinstance(evaluation, (tuple, list)) and len(evaluation) == 2:
+        return evaluation[0], evaluation[1], None
     raise ValueError(
         "trainer_metrics needs an EvalPrediction, or its predictions and labels as a pair; got "
-        f"{got}"
+        f"{shown(evaluation)}"
     )
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
     """Return the predictions, labels and inputs of every batch; a whole set is one batch."""
-    sides = {"predictions": predictions, "labels": labels}
-    if inputs is not None:
-        sides["inputs"] = inputs
-    counts = dict.fromkeys(sides, "in one piece")
-    for name, side in sides.items():
-        if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
-            counts[name] = str(len(side))
-    distinct = set(counts.values())
-    if distinct == {"in one piece"}:
+    if not isinstance(predictions, list):
         return [(predictions, labels, inputs)]
-    if len(distinct) > 1 or not predictions:
+    # Lists of batches, because of eval_do_concat_batches=False.
+    if inputs is None:
+        inputs = [None] * len(predictions)
+    counts = [len(predictions), len(labels), len(inputs)]
+    if not predictions or len(set(counts)) > 1:
         needs = "predictions, labels and inputs must come in the same batches, at least one"
-        received = ", ".join(map(" ".join, counts.items()))
-        raise ValueError(f"{needs}; got {received}")
-    return list(zip(predictions, labels, inputs or [None] * len(predictions), strict=True))
+        raise ValueError(f"{needs}; got {counts[0]}, {counts[1]} and {counts[2]}")
+    return list(zip(predictions, labels, inputs, strict=True))
 
 
 def _first(argument: str, outputs: Any) -> Any:

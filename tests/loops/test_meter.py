@@ -208,9 +208,7 @@ def test_a_function_that_cannot_be_compared_works_in_one_process_only(
     )
     two.all_gather_object = None
     monkeypatch.setitem(sys.modules, "torch.distributed", two)
-    problem = (
-        r"^gain .* has no value for any of the labels .*: such a function works in one process"
-    )
+    problem = "^gain .* has no value for any of the labels "
     with pytest.raises(ValueError, match=problem):
         batches.compute()
 

@@ -577,19 +577,18 @@ BAD_LISTS = [
     (of_lists([[1.0, np.nan]], [[1, 0]]), "predictions: query 0, position 1.*nan"),
     (evaluation((), LABELS), "^predictions are an empty tuple"),
     (evaluation(SCORES, ()), "^labels are an empty tuple"),
-    (evaluation([SCORES] * 3, [LABELS] * 2), f"{SAME} predictions 3, labels 2$"),
+    (evaluation([SCORES] * 3, [LABELS] * 2), f"{SAME} 3, 2 and 3$"),
     (
         evaluation([SCORES] * 2, [LABELS] * 2, [INPUTS]),
-        f"{SAME} predictions 2, labels 2, inputs 1$",
+        f"{SAME} 2, 2 and 1$",
     ),
-    (evaluation([SCORES] * 2, LABELS), f"{SAME} predictions 2, labels in one piece$"),
-    (evaluation(SCORES, [LABELS]), f"{SAME} predictions in one piece, labels 1$"),
-    (evaluation([], []), f"{SAME} predictions 0, labels 0$"),
+    (evaluation([SCORES] * 2, LABELS), f"{SAME} 2, 4 and 2$"),
+    (evaluation([], []), f"{SAME} 0, 0 and 0$"),
     (
         GOOD_LISTS.predictions,
-        "needs an EvalPrediction, or its predictions and labels as a pair; got ndarray$",
+        "needs an EvalPrediction, or its predictions and labels as a pair; got array",
     ),
-    ((*vars(GOOD_LISTS).values(),), "as a pair; got a tuple of length 3$"),
+    ((*vars(GOOD_LISTS).values(),), "as a pair; got .{10,99}$"),
 ]
 BAD_ROWS = [
     (of_lists([0.1, 0.2], [1], INPUTS[:2]), "predictions 2.*references 1"),
