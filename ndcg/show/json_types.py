@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ..measure.options import is_real
-
 
 def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: None) -> Any:
     """Return a value in JSON types: named tuples as dicts, and values of other types as text.
@@ -24,6 +22,6 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
     # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    if isinstance(value, (str, bool, NoneType)) or is_real(value):
+    if isinstance(value, (str, int, float, NoneType)):
         return value
     return str(value)
