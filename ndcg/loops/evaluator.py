@@ -402,9 +402,7 @@ def _kept(
 
 def _check_mapping(argument: str, by_id: Any) -> None:
     if not isinstance(by_id, Mapping):
-        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        kind = type(by_id).__name__
-        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
+        raise ValueError(f"{argument} must be a mapping by ids; got {type(by_id).__name__}")
     check_query_ids(argument, by_id)
 
 

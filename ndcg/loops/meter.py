@@ -7,7 +7,7 @@ later.
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple, Unpack
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..inputs.columns import is_padding, logits_hint
 from ..inputs.reading import Inputs
-from ..inputs.sources import is_sparse, settled
+from ..inputs.sources import settled
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.ties import Array
@@ -228,10 +228,10 @@ def _added(*several: Sums) -> Sums:
 
 
 def _is_empty(side: Any) -> bool:
-    if is_sparse(side):
-        return bool(side.shape[0] == 0)
+    if hasattr(side, "shape"):
+        return bool(side.shape[:1] == (0,))
     # A single number is refused later.
-    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+    return isinstance(side, Sized) and not len(side)
 
 
 def _without_padding(
