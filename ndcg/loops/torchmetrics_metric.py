@@ -68,11 +68,9 @@ class NDCGMetric:
     higher_is_better = True
     is_differentiable = False
     full_state_update = False
-    # All processes must gather the same types, so the states are 64-bit integers: an integer is
-    # stored as it is, a float as its bits. `integers` says which is which: 1 if the score is an
-    # integer, plus 2 if the label is. Up to version 2.1 the states had other types and names, so
-    # old checkpoints are rejected.
-    rows = ("scores", "labels", "queries", "integers")
+    # All processes must gather the same types. Up to version 2.1 the states had other names, so old
+    # checkpoints are rejected.
+    rows = ("scores", "labels", "queries")
 
     def __init__(self, options: Options) -> None:
         import torch
@@ -90,8 +88,6 @@ class NDCGMetric:
 
     def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
         """Add a batch; a batch that is rejected adds nothing."""
-        import torch
-
         if indexes is None:
             if len(preds) or len(target):
                 self.sums, self.counts = self._added(Inputs(preds, target))
@@ -105,14 +101,9 @@ class NDCGMetric:
             )
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
-        integers = 0
-        if not preds.is_floating_point():
-            integers += 1
-        if not target.is_floating_point():
-            integers += 2
-        batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
-        columns = [_in_64_bits(name, column) for name, column in batch.items()]
-        columns.append(torch.full_like(batch["indexes"], integers, dtype=torch.uint8))
+        labels = _with_exact_padding(batch["target"], self.options.ignore_index)
+        scores, labels = _as_floats("preds", batch["preds"]), _as_floats("target", labels)
+        columns = (scores, labels, batch["indexes"].long())
         for name, column in zip(self.rows, columns, strict=True):
             getattr(self, name).append(column)
 
@@ -127,12 +118,9 @@ class NDCGMetric:
             if isinstance(column, list) and column:
                 column = torch.cat(column)
             columns.append(column)
-        scores, labels, queries, integers = columns
         sums, counts = self.sums, self.counts
-        if len(scores):
-            scores = _from_64_bits(scores, integers & 1 > 0)
-            labels = _from_64_bits(labels, integers & 2 > 0)
-            sums, counts = self._added(Inputs(scores, labels, queries))
+        if len(columns[0]):
+            sums, counts = self._added(Inputs(*columns))
         means = sums / counts
         if len(means) == 1:
             return means[0]
@@ -146,7 +134,7 @@ class NDCGMetric:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
                 # A process without rows sends no numbers, in the types of the others.
-                dtype = torch.uint8 if name == "integers" else torch.int64
+                dtype = torch.int64 if name == "queries" else torch.float64
                 column.append(torch.empty(0, dtype=dtype, device=self.device))
         super().sync(*args, **options)  # type: ignore[misc]
 
@@ -172,29 +160,13 @@ def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor
     return labels.double().masked_fill(labels == rounded, float(ignore_index))
 
 
-def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
-    """Return integers as int64, and floats as the bits of float64."""
-    import torch
-
+def _as_floats(argument: str, numbers: "Tensor") -> "Tensor":
+    """Return numbers as float64, which must not round them."""
     if numbers.is_floating_point():
-        return numbers.double().view(torch.int64)
-    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
+        return numbers.double()
+    if numbers.is_complex() or (numbers.long().abs() > 2**53).any():
         raise ValueError(
-            f"with indexes, {argument} must have a type that int64 or float64 can hold; got "
+            f"with indexes, {argument} must be real numbers, and integers at most 2**53; got "
             f"{numbers.dtype}"
         )
-    return numbers.long()
-
-
-def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
-    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
-    import torch
-
-    if are_integers.all():
-        return bits
-    floats = bits.view(torch.float64)
-    if not are_integers.any():
-        return floats
-    # A common type could round integers; `compute` refuses what float64 would round.
-    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
-    return [integer if is_integer else number for integer, number, is_integer in rows]
+    return numbers.double()
