@@ -103,8 +103,7 @@ SIDES: dict[str, Row] = {
     ),
     "a negative relevance": said(
         "score a.txt main.txt",
-        "a.txt",
-        "line 2",
+        "qrels",
         "query 'q0', document 'd1'",
         a_txt="q0 0 d0 1\nq0 0 d1 -1\n",
     ),
