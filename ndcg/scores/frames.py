@@ -147,24 +147,19 @@ def _missing(column: Any) -> Mask | None:
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the slice of every query from a column of one of two tables, or else from a file."""
-    sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    """Return the slice of every query from a column of a side, or else from a file."""
     # The references first, since all of their queries count.
-    for argument in sorted(sides, key=lambda argument: argument != "references"):
-        if is_path(sides[argument]):
-            continue
-        frame = frame_of(argument, sides[argument])
-        if frame is None or by not in frame.names:
-            continue
-        names = names_of_side("qrels", arguments.get("fields"))
-        fields = columns_as_fields(dict.fromkeys(frame.names))
-        queries = names.candidates("query", fields, QUERY)
-        if len(queries) == 1:
-            return _slices_in_frame(frame, queries[0], by)
-    # A system of `compare` is no file of queries.
     for argument in ("references", "predictions"):
-        if is_path(sides.get(argument)):
-            return from_file("by", by, qrels_file=sides[argument])
+        side = arguments.get(argument)
+        if is_path(side):
+            return from_file("by", by, qrels_file=side)
+        frame = frame_of(argument, side)
+        if frame is not None and by in frame.names:
+            names = names_of_side("qrels", arguments.get("fields"))
+            fields = columns_as_fields(dict.fromkeys(frame.names))
+            queries = names.candidates("query", fields, QUERY)
+            if len(queries) == 1:
+                return _slices_in_frame(frame, queries[0], by)
     return from_file("by", by, qrels_file=None)
 
 
