@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 _Item = TypeVar("_Item")
 
 
-def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+def progress(total: int, doing: str, unit: str) -> Any:
     """Return a progress bar for work that takes over two seconds, on a terminal."""
     try:
         from tqdm.auto import tqdm
@@ -19,9 +19,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     datasets = sys.modules.get("datasets")
     if datasets and datasets.are_progress_bars_disabled():
         disable = True
-    return tqdm(
-        total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable
-    )
+    return tqdm(total=total, desc=doing, unit=unit, delay=2, leave=False, disable=disable)
 
 
 def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:

@@ -5,7 +5,7 @@ the query and the position, as the user knows them.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from itertools import accumulate
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from ..files.paths import from_files
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
-from ..inputs.sources import is_sparse
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import (
@@ -26,7 +25,6 @@ from ..measure.scoring import (
 from ..measure.ties import Array, Floats
 from .devices import measure_on_device
 from .doubts import doubt_about_order, doubts_about
-from .progress import progress
 
 Values = dict[str, Floats]
 # Called with a sentence if no document was both retrieved and judged, or if most queries are
@@ -119,29 +117,18 @@ def counted_parts(
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query.
 
-    A progress bar is shown from the second part on. `notify` is called with the doubts about the
-    first part.
+    `notify` is called with the doubts about the first part.
     """
     before = 0
-    bar = None
-    with ExitStack() as until_done:
-        inputs = from_files(inputs, **options.sides).settled(**options.sides)
-        for part in parts(inputs, first_query=first_query, **options.reading):
-            if options.missing == "raise":
-                refuse_missing(part, before)
-            if not before:
-                for doubt in doubts_about(part, options):
-                    notify(doubt)
-            elif bar is None:
-                # One part takes too short a time for a bar.
-                run = inputs.predictions
-                total = run.shape[0] if is_sparse(run) else len(run)
-                bar = progress(total, "Scoring", " queries", initial=before)
-                bar = until_done.enter_context(bar)
-            yield part, first_query + before
-            before += part.queries
-            if bar is not None:
-                bar.update(part.queries)
+    inputs = from_files(inputs, **options.sides).settled(**options.sides)
+    for part in parts(inputs, first_query=first_query, **options.reading):
+        if options.missing == "raise":
+            refuse_missing(part, before)
+        if not before:
+            for doubt in doubts_about(part, options):
+                notify(doubt)
+        yield part, first_query + before
+        before += part.queries
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
 
