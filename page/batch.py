@@ -72,7 +72,7 @@ def _values(text: str) -> Lists:
         # Python with a comma at the end of the first line
         value = value[0]
     if not isinstance(value, dict):
-        raise ValueError("has no predictions; it needs predictions and references")
+        raise ValueError("has no list or mapping of predictions and references")
     return value
 
 
@@ -126,11 +126,9 @@ def _columns(text: str) -> Lists:
 
 def _by_query(lists: Lists, name: str) -> Lists:
     """Return predictions or references by query: by `query_ids`, or lists by their places."""
-    if name not in lists:
-        raise ValueError(f"has no {name}; it needs {NAMES[0]} and {NAMES[1]}")
-    side, ids = lists[name], lists.get("query_ids")
+    side, ids = lists.get(name), lists.get("query_ids")
     if not isinstance(side, (list, dict)):
-        raise ValueError(f"{name} must be a list or a mapping; got {type(side).__name__}")
+        raise ValueError(f"has no list or mapping of {name}; it needs {NAMES[0]} and {NAMES[1]}")
     check_size(side)
     if ids is not None and len(ids) != len(side):
         lengths = f"{name} and query_ids differ in length, {len(side)} and {len(ids)}"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .html import number, some
+from .html import listed, number
 from .metric import Options
 from .picture import Drawing, Line, lines_between
 from .ranking import Document, Ranking, Step
@@ -17,7 +17,6 @@ from .standings import Standing
 
 FIRST, LAST = 150, 50  # queries of a long grid that are shown
 DRAWN = 20  # documents of a ranking at most
-NAMED = 8  # relevant documents that were missed
 
 
 class Grid:
@@ -174,7 +173,8 @@ class Side(NamedTuple):
         missed = [step.document for step in self.ranking.unranked if step.gain > 0]
         # as text, since labels have no order
         missed.sort(key=lambda document: str(document.relevance), reverse=True)
-        return some([f"{document.name} ({document.relevance})" for document in missed], NAMED)
+        names = [f"{document.name} ({document.relevance})" for document in missed]
+        return listed(names) if names else ""
 
 
 def pair_of(query: str, sides: list[Side]) -> dict[str, Any]:

@@ -89,16 +89,14 @@ def sentence(text: Any) -> str:
 def spelled(measure: str) -> str:
     """Return what the name of a measure stands for.
 
-    >>> spelled("nDCG@1")
-    'normalized discounted cumulative gain, top document'
+    >>> spelled("nDCG@10")
+    'normalized discounted cumulative gain, top 10'
     """
     words = "normalized discounted cumulative gain"
     _, _, cutoff = measure.partition("@")
     if not cutoff:
         return words
-    if cutoff == "1":
-        return f"{words}, top document"
-    return f"{words}, top {cutoff} documents"
+    return f"{words}, top {cutoff}"
 
 
 def span(first: int, last: int) -> str:
@@ -110,18 +108,6 @@ def span(first: int, last: int) -> str:
     if first == last:
         return f"{first}"
     return f"{first}–{last}"
-
-
-def some(names: Sequence[str], most: int) -> str:
-    """Return names between commas, of many the first ones.
-
-    >>> some(["a", "b"], 2), some(["a", "b", "c"], 2)
-    ('a, b', 'a, b, …')
-    """
-    shown = [*names[:most]]
-    if len(names) > most:
-        shown.append("…")
-    return ", ".join(shown)
 
 
 def listed(names: Sequence[str], kind: str = "", most: int = LISTED + 1) -> str:

@@ -150,10 +150,8 @@ def _columns(cells: list[list[str]]) -> list[str]:
     """Return the names of columns without a first line that names them."""
     width = len(cells[0])
     if width == 3:
-        # three cells are a document, its relevance and its score, or BEIR's qrels: the second
-        # ones are ids then, or all lines are of one query
-        is_one_query = len({row[0] for row in cells}) == 1
-        if is_one_query or not any(_is_cell(row[1]) for row in cells):
+        # a document, its relevance and its score; or BEIR's qrels, of which all are of one query
+        if len({row[0] for row in cells}) == 1:
             return ["query", "document", "relevance"]
     if width == 2 and all(map(_is_cell, itertools.chain(*cells))):
         return ["relevance", "score"]

@@ -276,11 +276,9 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
     """Return what the page calls an option or an argument; files and systems go by their names."""
     if name == "path":
         return Path(values[0]).name
-    if name == "systems":
-        return str(values[0])
     called = CALLED.get(name, "{}")
     # options that the page has no control for go by the first of them
-    if name == "options" and values:
+    if name in ("systems", "options") and values:
         return called.format(values[0])
     if not values or called in ("", IN_PYTHON):
         return called.format(text)

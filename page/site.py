@@ -86,8 +86,6 @@ async def keep_files(request: Request) -> Response:
         text, without = str(form.get("text", "")), str(form.get("without", ""))
         before = address.chosen.get("files", "")
         try:
-            if not (uploads or text.strip() or without):
-                raise ValueError("the text is empty")
             token = await run_in_threadpool(keep, uploads, text, before, without)
         except ValueError as problem:
             notes.append(Note(sentence(f"Nothing was added: {problem}")))

@@ -280,8 +280,6 @@ def _row(standing: Standing, run: str, place: str) -> Row:
     if not standing.pairs:
         ends = [end for end in (score.low, score.high) if not math.isnan(end)]
         return row._replace(interval=tuple(ends))
-    if run == next(iter(standing.scores)) == standing.base:
-        return row._replace(difference="best")
     if run == standing.base:
         return row._replace(difference="–")
     pair = standing.pairs[run, standing.base]

@@ -72,7 +72,7 @@ def test_labels_are_scored_by_their_gains() -> None:
     ("content", "message"),
     [
         (b"", "Empty CSV file"),
-        (b"a,b\n1,2\n", "has no predictions"),
+        (b"a,b\n1,2\n", "has no list or mapping of predictions"),
         (
             b"prediction,reference,query_id\n2026-01-01,1,q\n",
             "CSV conversion error to double: invalid value '2026-01-01'",
@@ -84,13 +84,10 @@ def test_labels_are_scored_by_their_gains() -> None:
         (b"prediction,reference\n1,2,3\n", "CSV parse error: Expected 2 columns, got 3: 1,2,3"),
         (b"," * 99, "holds too many columns"),
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
-        (b'{"predictions": []}', "has no references"),
-        (
-            b'{"predictions": 1, "references": []}',
-            "predictions must be a list or a mapping; got int",
-        ),
+        (b'{"predictions": []}', "has no list or mapping of references"),
+        (b'{"predictions": 1, "references": []}', "has no list or mapping of predictions"),
         (b'{"predictions": [', "line 1, column 18: not JSON"),
-        (b"[1]", "has no predictions"),
+        (b"[1]", "has no list or mapping of predictions"),
         (
             b'{"predictions": [[1]], "references": [[1]], "weights": [2]}',
             "has weights, which the page does not use; leave them out",

@@ -103,7 +103,7 @@ def test_the_table_has_places_means_and_differences(ndcg: evaluate.Metric) -> No
     means = {run: f"{found.scores[run]['nDCG@10'].value:.3f}" for run in RUNS}
     (pair,) = found.pairs
     best, other = sorted(RUNS, key=lambda run: -found.scores[run]["nDCG@10"].value)
-    assert rows(page)[0] == ["1–2", best, means[best], "best"]
+    assert rows(page)[0] == ["1–2", best, means[best], "–"]
     assert rows(page)[1][:4] == ["1–2", other, means[other], signed(-abs(pair.difference))]
     assert "cannot be told apart" in page.says("verdict")
 
@@ -360,7 +360,7 @@ def test_what_a_random_order_would_have_is_the_mean_over_queries_of_understand()
 
 def test_what_is_not_judged_and_the_measure_are_explained() -> None:
     page = compared()
-    assert "normalized discounted cumulative gain, top 10 documents" in page.says("verdict")
+    assert "normalized discounted cumulative gain, top 10" in page.says("verdict")
     unjudged = look(f"{page.address}&query=q3&base=y&other=x")
     assert "not judged, counts as 0" in unjudged.says("queries")
     assert "not judged, counts as 0" not in look(f"{page.address}&query=q1").says("queries")

@@ -142,7 +142,7 @@ def test_the_box_holds_the_ranking_that_is_shown(query: str) -> None:
 
 
 def test_what_ndcg_stands_for_is_said_on_the_first_screen() -> None:
-    assert "nDCG@10: normalized discounted cumulative gain, top 10 documents" in look().text
+    assert "nDCG@10: normalized discounted cumulative gain, top 10" in look().text
 
 
 def test_of_many_relevant_documents_those_stay_that_the_ideal_order_has_above_the_cutoff() -> None:
