@@ -52,7 +52,7 @@ class Address(NamedTuple):
     @property
     def run(self) -> str:
         """The run whose ranking of a query is shown; empty for any other ranking."""
-        if not self.rows or not self.chosen.get("query"):
+        if not self.rows:
             return ""
         return self.chosen.get("run", "")
 

@@ -96,7 +96,7 @@ NOT_HERE |= {"query_ids": IN_PYTHON, "sample_weight": IN_PYTHON}
 def options_of_words(k: Any, words: Options) -> dict[str, Any]:
     """Return the options of `compute` for a program's arguments; if empty, the convention's."""
     options = {name: word for name, word in words.items() if word != ""}
-    options["k"] = cutoffs_of(str(k or ""))
+    options["k"] = cutoffs_of(str(k))
     if isinstance(options.get("gain"), str):
         options |= option_of("gain", options["gain"])
     with suppress(KeyError, TypeError, ValueError):  # the metric takes or refuses other words

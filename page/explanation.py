@@ -64,6 +64,6 @@ def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
     if labels_of(options) is not None:
         known["gain"] = options["gain"]
     # cutoffs may be named with their scores
-    if "@" not in f"{got}" and "nDCG" not in f"{got}":
+    if not re.search("@|nDCG", f"{got}"):
         known["k"] = largest_cutoff(options["k"])
     return ndcg.explain(**sides, **known, got=got)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .html import listed, number
+from .html import number
 from .metric import Options
 from .picture import Drawing, Line, lines_between
 from .ranking import Document, Ranking, Step
@@ -168,13 +168,12 @@ class Side(NamedTuple):
         return len(self.ranking.ranked) - len(self.steps)
 
     @property
-    def missed(self) -> str:
-        """The relevant documents that were not retrieved, in words, the most relevant first."""
+    def missed(self) -> list[str]:
+        """The relevant documents that were not retrieved, the most relevant first."""
         missed = [step.document for step in self.ranking.unranked if step.gain > 0]
         # as text, since labels have no order
         missed.sort(key=lambda document: str(document.relevance), reverse=True)
-        names = [f"{document.name} ({document.relevance})" for document in missed]
-        return listed(names) if names else ""
+        return [f"{document.name} ({document.relevance})" for document in missed]
 
 
 def pair_of(query: str, sides: list[Side]) -> dict[str, Any]:

@@ -154,6 +154,7 @@ ENVIRONMENT = jinja2.Environment(
     undefined=jinja2.StrictUndefined,
 )
 ENVIRONMENT.filters |= {
+    "listed": listed,
     "number": number,
     "number_or": number_or,
     "short": short,

@@ -24,10 +24,8 @@ def metric_file(folder: Path) -> Path:
     paths = sorted(folder.glob("*.py"))
     files = [path for path in paths if defined.search(path.read_text(encoding="utf-8"))]
     if len(files) != 1:
-        names = ", ".join(path.name for path in files) or "none"
-        raise RuntimeError(
-            f"{folder} must hold one file that defines the class NDCG; it holds {names}"
-        )
+        problem = f"{folder} must hold one file that defines the class NDCG"
+        raise RuntimeError(f"{problem}; it holds {len(files)}")
     return files[0]
 
 

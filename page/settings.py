@@ -164,7 +164,7 @@ class Settings(NamedTuple):
         """The words of all options if the reader has chosen none."""
         words = {}
         for name, value in CONVENTIONS[self.convention].options.items():
-            words[name] = f"{value:g}" if isinstance(value, float) else value
+            words[name] = f"{value}".removesuffix(".0")
         return {**words, **OTHERS}
 
     def word(self, name: str) -> str:
@@ -289,10 +289,8 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
 
 def _quoted(name: str, value: Any) -> str:
     """Return the value of an option in quotes, as its choice on the page has it."""
-    if name not in CHOICES and value is None:
-        return "all"
     if name not in CHOICES:
-        return str(value)
+        return "all" if value is None else str(value)
     for word in CHOICES[name]:
         if repr(option_of(name, word)[name]) == repr(value):
             return f'"{said(name, word)}"'

@@ -184,7 +184,7 @@ def thread_of(address: Address, score: Mapping[str, Any]) -> Thread:
     """Return what is said beside the figure, and where it goes on."""
     if address.run:
         back = ("Back to the comparison", address.comparison)
-        return Thread(f"{address.run} on {address.chosen['query']}", guide.OF_RUN, (back,))
+        return Thread(f"{address.run} on {address.chosen.get('query')}", guide.OF_RUN, (back,))
     if address.step and address.search:
         return thread_of_step(address)
     if address.rows:

@@ -19,10 +19,10 @@ MENTIONS: dict[str, Any] = {
 def test_the_metric_is_the_file_that_defines_its_class(tmp_path: Path, name: str) -> None:
     for other, text in MENTIONS.items():
         (tmp_path / other).write_text(text)
-    with pytest.raises(RuntimeError, match="one file that defines the class NDCG; it holds none"):
+    with pytest.raises(RuntimeError, match="one file that defines the class NDCG; it holds 0"):
         metric_file(tmp_path)
     (tmp_path / name).write_text("class NDCG(object):\n    pass\n")
     assert metric_file(tmp_path) == tmp_path / name
     (tmp_path / "copy.py").write_text("class NDCG:\n    pass\n")
-    with pytest.raises(RuntimeError, match=r"it holds .*copy\.py"):
+    with pytest.raises(RuntimeError, match="it holds 2"):
         metric_file(tmp_path)
