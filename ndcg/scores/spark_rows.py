@@ -49,12 +49,12 @@ def queries_of_frame(
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_quoted(column)} as {name}" for name, column in given.items()))
     has_documents = "document" in given
-    if exclude is not None and (nested or not has_documents):
-        hint = "name the columns of ids as query and document"
-        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested and has_documents:
         hint = "in arrays, put the documents in ascending order of id instead"
         raise ValueError(f"document needs one row per document; {hint}")
+    if exclude is not None and not has_documents:
+        hint = "name the columns of ids as query and document"
+        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
         return chosen
     if "query" not in given:
@@ -292,17 +292,17 @@ def _kind_of_ids(data_type: str) -> str:
 
 def _check_ids(argument: str, column: str, kind: str) -> None:
     if kind not in ID_TYPES:
-        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
-        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
+        raise InputError(
+            f"column {shown(column)} {problem}", argument, hint="cast it to one of these"
+        )
 
 
 def _check_numbers(argument: str, column: str, data_type: str) -> None:
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
-        raise InputError(problem, argument, hint=hint)
+        raise InputError(problem, argument, hint="cast it to double")
 
 
 def _refuse_other_ids(
