@@ -30,9 +30,9 @@ import unicodedata
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from decimal import Decimal, InvalidOperation
@@ -2849,7 +2849,7 @@ def without_nan(value: Any, instead: Callable[[float], Any] = lambda number: Non
     # JSON has no inf and no nan.
     if isinstance(value, float) and not math.isfinite(value):
         return instead(value)
-    if isinstance(value, (str, bool, NoneType)) or is_real(value):
+    if isinstance(value, (str, int, float, NoneType)):
         return value
     return str(value)
 
@@ -3615,7 +3615,7 @@ def interruptible() -> Iterator[None]:
 _Item = TypeVar("_Item")
 
 
-def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
+def progress(total: int, doing: str, unit: str) -> Any:
     """Return a progress bar for work that takes over two seconds, on a terminal."""
     try:
         from tqdm.auto import tqdm
@@ -3625,9 +3625,7 @@ def progress(total: int, doing: str, unit: str, initial: int = 0) -> Any:
     datasets = sys.modules.get("datasets")
     if datasets and datasets.are_progress_bars_disabled():
         disable = True
-    return tqdm(
-        total=total, desc=doing, unit=unit, initial=initial, delay=2, leave=False, disable=disable
-    )
+    return tqdm(total=total, desc=doing, unit=unit, delay=2, leave=False, disable=disable)
 
 
 def tracked(items: Sequence[_Item], doing: str, unit: str) -> Iterator[_Item]:
@@ -14489,62 +14487,20 @@ def counted_parts(
 ) -> Generator[tuple[Rankings, int], None, None]:
     """Yield rankings part by part, with the index of their first query.
 
-    A progress bar is shown from the second part on. `notify` is called with the doubts about the
-    first part.
+    `notify` is called with the doubts about the first part.
     """
     before = 0
-    bar = None
-    with ExitStack() as until_done:
-        inputs = from_files(inputs, **options.sides).settled(**options.sides)
-        refuse_negative(inputs.references, inputs.exclude, options)
-        for part in parts(inputs, first_query=first_query, **options.reading):
-            if options.missing == "raise":
-                refuse_missing(part, before)
-            if not before:
-                for doubt in doubts_about(part, options):
-                    notify(doubt)
-            elif bar is None:
-                # One part takes too short a time for a bar.
-                run = inputs.predictions
-                total = run.shape[0] if is_sparse(run) else len(run)
-                bar = progress(total, "Scoring", " queries", initial=before)
-                bar = until_done.enter_context(bar)
-            yield part, first_query + before
-            before += part.queries
-            if bar is not None:
-                bar.update(part.queries)
+    inputs = from_files(inputs, **options.sides).settled(**options.sides)
+    for part in parts(inputs, first_query=first_query, **options.reading):
+        if options.missing == "raise":
+            refuse_missing(part, before)
+        if not before:
+            for doubt in doubts_about(part, options):
+                notify(doubt)
+        yield part, first_query + before
+        before += part.queries
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
-
-
-def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
-    """Raise an error for the first row of a file or table with a negative relevance.
-
-    The options may allow it.
-    """
-    if options.scoring["negative_relevance"] != "raise":
-        return
-    # Rows of a file or table are named here, all other documents by the kernel.
-    if not isinstance(references, Columns) or references.place_of is None:
-        return
-    negative = references.value < 0
-    if options.ignore_index is not None:
-        negative &= references.value != options.ignore_index
-    if not negative.any():
-        return
-    # Documents that are excluded from the run alone stay in the ideal.
-    if exclude is not None and options.exclude_from == "both":
-        negative &= ~are_excluded(references, exclude)
-    if not negative.any():
-        return
-    row = int(np.argmax(negative))
-    document, query = references.words(row)
-    pair = f"query {query}, document {document}"
-    problem = f"the relevance {references.value[row]:g} is negative"
-    # On the page and in the shell, a file is named by its path alone.
-    argument = mark("file", said="references", after=": ")
-    hint = hint_of_negative(references.value[negative])
-    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -18409,24 +18365,19 @@ def _missing(column: Any) -> Mask | None:
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
-    """Return the slice of every query from a column of one of two tables, or else from a file."""
-    sides = {name: side for name, side in arguments.items() if name not in NOT_SIDES}
+    """Return the slice of every query from a column of a side, or else from a file."""
     # The references first, since all of their queries count.
-    for argument in sorted(sides, key=lambda argument: argument != "references"):
-        if is_path(sides[argument]):
-            continue
-        frame = frame_of(argument, sides[argument])
-        if frame is None or by not in frame.names:
-            continue
-        names = names_of_side("qrels", arguments.get("fields"))
-        fields = columns_as_fields(dict.fromkeys(frame.names))
-        queries = names.candidates("query", fields, QUERY)
-        if len(queries) == 1:
-            return _slices_in_frame(frame, queries[0], by)
-    # A system of `compare` is no file of queries.
     for argument in ("references", "predictions"):
-        if is_path(sides.get(argument)):
-            return from_file("by", by, qrels_file=sides[argument])
+        side = arguments.get(argument)
+        if is_path(side):
+            return from_file("by", by, qrels_file=side)
+        frame = frame_of(argument, side)
+        if frame is not None and by in frame.names:
+            names = names_of_side("qrels", arguments.get("fields"))
+            fields = columns_as_fields(dict.fromkeys(frame.names))
+            queries = names.candidates("query", fields, QUERY)
+            if len(queries) == 1:
+                return _slices_in_frame(frame, queries[0], by)
     return from_file("by", by, qrels_file=None)
 
 
@@ -18557,7 +18508,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
         raise InputError(
             f"{mark('sample_weight')} must hold one weight per query, {queries} in all; got {shape}"
         )
-    weight = _as_floats(in_order)
+    weight = _scores_means_as_floats(in_order)
     is_valid = (weight >= 0) & (weight < np.inf)
     if not is_valid.all():
         query = int(np.argmin(is_valid))
@@ -18569,7 +18520,7 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
     return np.asarray(np.ldexp(weight, -np.frexp(weight.max())[1]))
 
 
-def _as_floats(weights_in_order: Any) -> Floats:
+def _scores_means_as_floats(weights_in_order: Any) -> Floats:
     """Return weights as numbers; an error names the first that is none."""
     if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
         # A masked weight is refused below, with its place.
@@ -18622,8 +18573,7 @@ def figure_of(
         axes = np.ravel(np.array(ax, object)).tolist()
         are_axes = all(isinstance(item, Axes) for item in axes)
         if not are_axes or not 1 <= len(axes) <= panels:
-            several = f", or a list of up to {panels}" if panels > 1 else ""
-            raise must_be("ax", f"Matplotlib Axes{several}", ax)
+            raise must_be("ax", f"Matplotlib Axes, or a list of up to {panels}", ax)
         if figsize is not None:
             problem = "figsize sets the size of a new figure, but ax belongs to one already"
             raise ValueError(f"{problem}; pass only one of the two")
@@ -18634,11 +18584,13 @@ def figure_of(
         width = 7 if panels == 1 else 5
     if figsize is None:
         figsize = (columns * width, rows * height)
-    is_pair = isinstance(figsize, (list, tuple)) and len(figsize) == 2
-    if not is_pair or not all(is_real(length) and 0 < length < np.inf for length in figsize):
-        raise must_be("figsize", "a width and a height in inches, such as (7, 4)", figsize)
-    # Without pyplot, which would open a window and keep the figure.
-    figure = Figure(figsize=figsize, layout="constrained")
+    try:
+        # Without pyplot, which would open a window and keep the figure.
+        figure = Figure(figsize=figsize, layout="constrained")
+    except (TypeError, ValueError):
+        raise must_be(
+            "figsize", "a width and a height in inches, such as (7, 4)", figsize
+        ) from None
     axes = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
     for unused in axes[panels:]:
         unused.remove()
@@ -22835,9 +22787,7 @@ def _kept(
 
 def _check_mapping(argument: str, by_id: Any) -> None:
     if not isinstance(by_id, Mapping):
-        holds = "text" if argument in ("queries", "corpus") else "ids of documents"
-        kind = type(by_id).__name__
-        raise ValueError(f"{argument} must be a mapping of ids to {holds}; got {kind}")
+        raise ValueError(f"{argument} must be a mapping by ids; got {type(by_id).__name__}")
     check_query_ids(argument, by_id)
 
 
@@ -23073,7 +23023,7 @@ class Meter:
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
-            distributed.all_gather_object(gathered, (self._signature(), self._state))
+            distributed.all_gather_object(gathered, (self.options.signature(), self._state))
         except RuntimeError as error:
             problem = f"the meters of {len(gathered)} processes could not combine their states"
             raise RuntimeError(
@@ -23085,16 +23035,6 @@ class Meter:
             problem = "processes score by different options; give all the same"
             raise ValueError(f"{problem}: {', '.join(distinct)}")
         return list(states)
-
-    def _signature(self) -> str:
-        """Return the signature, by which processes check that they have the same options."""
-        try:
-            return self.options.signature()
-        except ValueError as error:
-            raise InputError(
-                f"{error}: such a function works in one process only; give a list, or a function "
-                "that accepts these"
-            ) from None
 
     def _whole(self, processes: Sequence[Sequence[MeterRows]]) -> MeterRows:
         """Return the rows of all processes, in an order that does not depend on their split."""
@@ -23174,10 +23114,10 @@ def _added(*several: Sums) -> Sums:
 
 
 def _loops_meter_is_empty(side: Any) -> bool:
-    if is_sparse(side):
-        return bool(side.shape[0] == 0)
+    if hasattr(side, "shape"):
+        return bool(side.shape[:1] == (0,))
     # A single number is refused later.
-    return hasattr(side, "__len__") and getattr(side, "ndim", 1) > 0 and not len(side)
+    return isinstance(side, Sized) and not len(side)
 
 
 def _loops_meter_without_padding(
@@ -23434,8 +23374,7 @@ def ndcg(
     y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None, **options: Any
 ) -> float:
     """Return the result for a model's scores, called as scikit-learn calls a scorer's function."""
-    labels = y_true if is_sparse(y_true) else np.asanyarray(y_true)
-    predicted = y_score if is_sparse(y_score) else np.asanyarray(y_score)
+    labels, predicted = _loops_scorer_array(y_true), _loops_scorer_array(y_score)
     if groups is None and labels.ndim != 2:
         request = "enable metadata routing, scorer.set_score_request(groups=True)"
         hint = f'{request}, and pass params={{"groups": groups}}'
@@ -23462,6 +23401,10 @@ def ndcg(
     except ValueError as error:
         raise ValueError(worded(error, renamed({"query_ids": "groups"}))) from None
     return float(result)  # type: ignore[arg-type]
+
+
+def _loops_scorer_array(side: Any) -> Any:
+    return side if is_sparse(side) else np.asanyarray(side)
 
 
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
@@ -23643,11 +23586,9 @@ class NDCGMetric:
     higher_is_better = True
     is_differentiable = False
     full_state_update = False
-    # All processes must gather the same types, so the states are 64-bit integers: an integer is
-    # stored as it is, a float as its bits. `integers` says which is which: 1 if the score is an
-    # integer, plus 2 if the label is. Up to version 2.1 the states had other types and names, so
-    # old checkpoints are rejected.
-    rows = ("scores", "labels", "queries", "integers")
+    # All processes must gather the same types. Up to version 2.1 the states had other names, so old
+    # checkpoints are rejected.
+    rows = ("scores", "labels", "queries")
 
     def __init__(self, options: Options) -> None:
         import torch
@@ -23665,8 +23606,6 @@ class NDCGMetric:
 
     def update(self, preds: "Tensor", target: "Tensor", indexes: "Tensor | None" = None) -> None:
         """Add a batch; a batch that is rejected adds nothing."""
-        import torch
-
         if indexes is None:
             if len(preds) or len(target):
                 self.sums, self.counts = self._added(Inputs(preds, target))
@@ -23680,14 +23619,9 @@ class NDCGMetric:
             )
         if indexes.is_floating_point():
             raise must_be("indexes", "integers, the id of each document's query", indexes.dtype)
-        integers = 0
-        if not preds.is_floating_point():
-            integers += 1
-        if not target.is_floating_point():
-            integers += 2
-        batch["target"] = _with_exact_padding(batch["target"], self.options.ignore_index)
-        columns = [_in_64_bits(name, column) for name, column in batch.items()]
-        columns.append(torch.full_like(batch["indexes"], integers, dtype=torch.uint8))
+        labels = _with_exact_padding(batch["target"], self.options.ignore_index)
+        scores, labels = _loops_torchmetrics_metric_as_floats("preds", batch["preds"]), _loops_torchmetrics_metric_as_floats("target", labels)
+        columns = (scores, labels, batch["indexes"].long())
         for name, column in zip(self.rows, columns, strict=True):
             getattr(self, name).append(column)
 
@@ -23702,12 +23636,9 @@ class NDCGMetric:
             if isinstance(column, list) and column:
                 column = torch.cat(column)
             columns.append(column)
-        scores, labels, queries, integers = columns
         sums, counts = self.sums, self.counts
-        if len(scores):
-            scores = _from_64_bits(scores, integers & 1 > 0)
-            labels = _from_64_bits(labels, integers & 2 > 0)
-            sums, counts = self._added(Inputs(scores, labels, queries))
+        if len(columns[0]):
+            sums, counts = self._added(Inputs(*columns))
         means = sums / counts
         if len(means) == 1:
             return means[0]
@@ -23721,7 +23652,7 @@ class NDCGMetric:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
                 # A process without rows sends no numbers, in the types of the others.
-                dtype = torch.uint8 if name == "integers" else torch.int64
+                dtype = torch.int64 if name == "queries" else torch.float64
                 column.append(torch.empty(0, dtype=dtype, device=self.device))
         super().sync(*args, **options)  # type: ignore[misc]
 
@@ -23747,32 +23678,16 @@ def _with_exact_padding(labels: "Tensor", ignore_index: float | None) -> "Tensor
     return labels.double().masked_fill(labels == rounded, float(ignore_index))
 
 
-def _in_64_bits(argument: str, numbers: "Tensor") -> "Tensor":
-    """Return integers as int64, and floats as the bits of float64."""
-    import torch
-
+def _loops_torchmetrics_metric_as_floats(argument: str, numbers: "Tensor") -> "Tensor":
+    """Return numbers as float64, which must not round them."""
     if numbers.is_floating_point():
-        return numbers.double().view(torch.int64)
-    if numbers.dtype == torch.uint64 or not torch.can_cast(numbers.dtype, torch.int64):
+        return numbers.double()
+    if numbers.is_complex() or (numbers.long().abs() > 2**53).any():
         raise ValueError(
-            f"with indexes, {argument} must have a type that int64 or float64 can hold; got "
+            f"with indexes, {argument} must be real numbers, and integers at most 2**53; got "
             f"{numbers.dtype}"
         )
-    return numbers.long()
-
-
-def _from_64_bits(bits: "Tensor", are_integers: "Tensor") -> "Tensor | list[float]":
-    """Return the numbers of `_in_64_bits`, in a list if some are integers and others floats."""
-    import torch
-
-    if are_integers.all():
-        return bits
-    floats = bits.view(torch.float64)
-    if not are_integers.any():
-        return floats
-    # A common type could round integers; `compute` refuses what float64 would round.
-    rows = zip(bits.tolist(), floats.tolist(), are_integers.tolist(), strict=True)
-    return [integer if is_integer else number for integer, number, is_integer in rows]
+    return numbers.double()
 
 
 # ndcg/loops/trainer.py: The metric for `transformers.Trainer(compute_metrics=...)`.
@@ -23853,12 +23768,12 @@ class TrainerMetrics:
         if self.query_ids is None:
             self._add_queries(scores, labels)
             return
-        columns = {"predictions": _array(scores), "references": _array(labels)}
+        columns = {"predictions": _loops_trainer_array(scores), "references": _loops_trainer_array(labels)}
         if self.columns is None:
             ids = self.query_ids(self._main(inputs))
             if not hasattr(ids, "dtype"):
                 ids = np.array(ids, object)  # a list may hold ids of several types
-            columns["query_ids"] = _array(ids)
+            columns["query_ids"] = _loops_trainer_array(ids)
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
@@ -23885,13 +23800,13 @@ class TrainerMetrics:
                 ", and give the whole EvalPrediction"
             )
         if not isinstance(inputs, Mapping):
-            return _array(inputs)
+            return _loops_trainer_array(inputs)
         # In batch-wise evaluations the Trainer passes all inputs.
         if self.main_input not in inputs:
             raise ValueError(
                 f"main_input={shown(self.main_input)} is not among the inputs: {', '.join(inputs)}"
             )
-        return _array(inputs[self.main_input])
+        return _loops_trainer_array(inputs[self.main_input])
 
 
 class _Columns(NamedTuple):
@@ -24026,36 +23941,27 @@ def _outputs(evaluation: Any) -> tuple[Any, Any, Any]:
     if hasattr(evaluation, "predictions") and hasattr(evaluation, "label_ids"):
         # The result of Trainer.predict has no inputs.
         return evaluation.predictions, evaluation.label_ids, getattr(evaluation, "inputs", None)
-    if isinstance(evaluation, (tuple, list)):
-        # A third value could be the inputs or the losses.
-        if len(evaluation) == 2:
-            return evaluation[0], evaluation[1], None
-        got = f"a {type(evaluation).__name__} of length {len(evaluation)}"
-    else:
-        got = type(evaluation).__name__
+    # A third value could be the inputs or the losses.
+    if isinstance(evaluation, (tuple, list)) and len(evaluation) == 2:
+        return evaluation[0], evaluation[1], None
     raise ValueError(
         "trainer_metrics needs an EvalPrediction, or its predictions and labels as a pair; got "
-        f"{got}"
+        f"{shown(evaluation)}"
     )
 
 
 def _batches(predictions: Any, labels: Any, inputs: Any) -> list[tuple[Any, Any, Any]]:
     """Return the predictions, labels and inputs of every batch; a whole set is one batch."""
-    sides = {"predictions": predictions, "labels": labels}
-    if inputs is not None:
-        sides["inputs"] = inputs
-    counts = dict.fromkeys(sides, "in one piece")
-    for name, side in sides.items():
-        if isinstance(side, list):  # of batches, because of eval_do_concat_batches=False
-            counts[name] = str(len(side))
-    distinct = set(counts.values())
-    if distinct == {"in one piece"}:
+    if not isinstance(predictions, list):
         return [(predictions, labels, inputs)]
-    if len(distinct) > 1 or not predictions:
+    # Lists of batches, because of eval_do_concat_batches=False.
+    if inputs is None:
+        inputs = [None] * len(predictions)
+    counts = [len(predictions), len(labels), len(inputs)]
+    if not predictions or len(set(counts)) > 1:
         needs = "predictions, labels and inputs must come in the same batches, at least one"
-        received = ", ".join(map(" ".join, counts.items()))
-        raise ValueError(f"{needs}; got {received}")
-    return list(zip(predictions, labels, inputs or [None] * len(predictions), strict=True))
+        raise ValueError(f"{needs}; got {counts[0]}, {counts[1]} and {counts[2]}")
+    return list(zip(predictions, labels, inputs, strict=True))
 
 
 def _loops_trainer_first(argument: str, outputs: Any) -> Any:
@@ -24074,7 +23980,7 @@ def _loops_trainer_first(argument: str, outputs: Any) -> Any:
     return np.asanyarray(output)
 
 
-def _array(values: Any) -> Array:
+def _loops_trainer_array(values: Any) -> Array:
     """Return a tensor, or anything that NumPy can read, as an array on the CPU."""
     if hasattr(values, "detach"):
         values = plain("outputs", values)
@@ -25070,12 +24976,12 @@ def queries_of_frame(
     nested = _are_nested(frame, given)
     chosen = frame.selectExpr(*(f"{_scores_spark_rows_quoted(column)} as {name}" for name, column in given.items()))
     has_documents = "document" in given
-    if exclude is not None and (nested or not has_documents):
-        hint = "name the columns of ids as query and document"
-        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested and has_documents:
         hint = "in arrays, put the documents in ascending order of id instead"
         raise ValueError(f"document needs one row per document; {hint}")
+    if exclude is not None and not has_documents:
+        hint = "name the columns of ids as query and document"
+        raise ValueError(f"exclude needs one row per document; {hint}")
     if nested:
         return chosen
     if "query" not in given:
@@ -25290,20 +25196,14 @@ def _are_nested(frame: Any, given: Mapping[str, Any]) -> bool:
 
 
 def _refuse_unknown_columns(frame: Any, given: Mapping[str, Any]) -> None:
-    wrong = {}
+    wrong = []
     for name, column in given.items():
-        if not isinstance(column, str) or column not in frame.columns:
-            wrong[name] = shown(column) if isinstance(column, str) else type(column).__name__
+        if not isinstance(column, str) or frame.columns.count(column) != 1:
+            wrong.append(name)
     if wrong:
-        columns = "a column" if len(wrong) == 1 else "columns"
-        problem = f"{' and '.join(wrong)} must name {columns} of the DataFrame"
-        raise ValueError(
-            f"{problem}; got {', '.join(wrong.values())}, and there are {', '.join(frame.columns)}"
-        )
-    for name, column in given.items():
-        if frame.columns.count(column) > 1:
-            problem = f"the DataFrame has several columns {shown(column)}"
-            raise ValueError(f"{name}: {problem}; give them names of their own")
+        problem = f"{' and '.join(wrong)} must name one column of the DataFrame"
+        got = ", ".join(shown(given[name]) for name in wrong)
+        raise ValueError(f"{problem}; got {got}, and there are {', '.join(frame.columns)}")
 
 
 # Both
@@ -25319,17 +25219,17 @@ def _kind_of_ids(data_type: str) -> str:
 
 def _check_ids(argument: str, column: str, kind: str) -> None:
     if kind not in ID_TYPES:
-        hint = "cast whole numbers to bigint" if kind in ("float", "double") else ""
         problem = f"must hold integers, strings, dates or timestamps; got {kind}"
-        raise InputError(f"column {shown(column)} {problem}", argument, hint=hint)
+        raise InputError(
+            f"column {shown(column)} {problem}", argument, hint="cast it to one of these"
+        )
 
 
 def _check_numbers(argument: str, column: str, data_type: str) -> None:
     are_labels = argument == "references" and data_type == "string"
     if data_type not in NUMBERS and not are_labels:
-        hint = "cast decimals to double" if data_type.startswith("decimal") else ""
         problem = f"column {shown(column)} must hold numbers; got {data_type}"
-        raise InputError(problem, argument, hint=hint)
+        raise InputError(problem, argument, hint="cast it to double")
 
 
 def _refuse_other_ids(
@@ -25500,7 +25400,7 @@ def means(frame: Any, options: Options) -> dict[str, float]:
     nulls = set().union(*(row.nulls for row in rows))
     missing, queries = sum(row.missing for row in rows), sum(row.queries for row in rows)
     is_one_table = "origin" not in frame.columns
-    if is_one_table and nulls and not nulls & {0, 2} and options.measures != ("IDCG",):
+    if is_one_table and nulls == {1} and options.measures != ("IDCG",):
         raise ValueError("prediction: no row has a score; give the column of scores")
     if 0 not in nulls and 1 in nulls:
         hint = "if they are of two tables, check that both have the same ids, and scores not null"
@@ -27182,7 +27082,6 @@ def _columns_of_systems(
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
-    refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}
