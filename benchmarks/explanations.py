@@ -156,14 +156,13 @@ class Rankings(Scorer):
         self.run = run
         self.qrels = qrels
         self.cutoffs = cutoffs
-        self._settings: tuple[list[Setting], Mapping[str, str]] | None = None
+        self._settings: list[Setting] | None = None
         self._values: dict[str, np.ndarray] = {}
 
-    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-        """Return the settings that a search tries, and the errors of those without a score."""
+    def settings(self, searched: Searched) -> Iterable[Setting]:
+        """Return the settings that a search tries."""
         if self._settings is None:
-            settings, without_score = super().settings(searched)
-            self._settings = (list(settings), without_score)
+            self._settings = list(super().settings(searched))
         return self._settings
 
     def explained(self, values: np.ndarray, digits: int) -> Explanation:

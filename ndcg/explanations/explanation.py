@@ -9,7 +9,7 @@ which choice is changed first.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
@@ -123,8 +123,6 @@ class Explanation(Readable):
         combinations: options that give the reported scores, if no convention does; the fewest
             changes of a convention come first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have
-            no score under them, with the errors.
         distinct: how many of the matching combinations give different values to some query.
         by_chance: how many of all settings that were tried would match by chance: conventions if
             one matches, else combinations and slips.
@@ -153,7 +151,6 @@ class Explanation(Readable):
     subject: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
-    without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
     by_chance: float = 0.0
     slips: tuple[tuple[str, str], ...] = ()
@@ -195,13 +192,6 @@ class Explanation(Readable):
     def _sentences(self) -> Iterator[str]:
         if self.answer is not None:
             yield from self._conclusion(self.answer)
-        for option, error in self.without_score.items():
-            words = mark(*option.split("="), said=option)
-            reason = f": {marked(error)}"
-            if error in self.errors.values():
-                # Another sentence gives it as the reason.
-                reason = ""
-            yield f"Combinations with {words} have no score{reason}."
         if self.nearest is not None:
             count = len(self.disagreeing)
             queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
@@ -546,8 +536,8 @@ class Scorer:
             values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
         return values
 
-    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-        """Return the settings that a search tries, and the errors of options without a score."""
+    def settings(self, searched: Searched) -> Iterable[Setting]:
+        """Return the settings that a search tries."""
         return settings_to_try(searched)
 
     def score_with(self, slip: str, options: Options) -> float:
@@ -651,8 +641,7 @@ def _with_answer(
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    settings, without_score = scorer.settings(searched)
-    matches = search(searched, settings)
+    matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
     queries = []
@@ -678,7 +667,6 @@ def _with_causes(
         combinations=tuple(cause.combination for cause in matches.causes),
         distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
-        without_score=without_score,
         by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..inputs.rankings import Rankings
 from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
-from ..measure.messages import Message, marked
 from ..measure.options import Options
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
@@ -136,17 +135,12 @@ class Setting(NamedTuple):
     changes: NDArray[np.int64]  # for every row of scores, how many options differ from a convention
 
 
-def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-    """Return the settings of the unknown options, but only one of settings that cannot differ here.
+def settings_to_try(searched: Searched) -> Iterator[Setting]:
+    """Yield the settings of the unknown options, but only one of settings that cannot differ here.
 
-    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
-    options that have no score.
+    They do not depend on the reported scores, except for their cutoffs.
     """
-    readings, without_score = _readings(searched)
-    return _settings(searched, readings), without_score
-
-
-def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
+    readings = _readings(searched)
     if not readings:
         return
     # The others have these documents, or only the judged ones among them.
@@ -169,16 +163,14 @@ class _Reading(NamedTuple):
     rankings: Rankings
 
 
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the errors of options that have none."""
+def _readings(searched: Searched) -> list[_Reading]:
+    """Return the distinct readings of the rankings."""
     readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
 
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
+    def read(**chosen: Any) -> Rankings | None:
         try:
             return searched.read(searched.options(k=1, **chosen))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
+        except ValueError:  # the results of the conventions show the error
             return None
 
     for judged_only in searched.values_of("judged_only"):
@@ -189,7 +181,7 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
         read_in = []
         for score_dtype in dtypes:
             chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            rankings = read("score_dtype", chosen)
+            rankings = read(**chosen)
             if rankings is not None:
                 read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
         # 32 bits can only add ties.
@@ -210,10 +202,10 @@ def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
                 # One value of an option that does not matter is enough.
                 grid[name] = values if name in matter else values[:1]
             orders = grid.pop("ties")
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
+            if ties and read(**chosen, ties="docid") is None:
                 orders = [order for order in orders if order != "docid"]
             readings.append(_Reading(chosen, matter, grid, orders, rankings))
-    return readings, without_score
+    return readings
 
 
 def _scored_choice(
