@@ -49,6 +49,7 @@ from .slips import slip_named
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 SHOWN_CAUSES = 5  # combinations, slips and queries
+DECIDE = "More digits, scores at more cutoffs, or the value of each query would decide."
 
 
 class Choice(NamedTuple):
@@ -92,14 +93,12 @@ class Verdict(NamedTuple):
         settings: how many of these give different values to some query.
         by_chance: how many settings with so few changes would give the scores by chance; for an
             unknown cause, how many of all settings that were tried.
-        decide: what would decide, in a sentence; empty if it is decided.
     """
 
     kind: Literal["conventions", "cause", "unknown"]
     fits: tuple[Cause, ...]
     settings: int
     by_chance: float
-    decide: str = ""
 
 
 @dataclass(frozen=True)
@@ -225,13 +224,13 @@ class Explanation(Readable):
                 f"It cannot be told which convention gives {self.reported}: "
                 f"{names} {fit}, {chance}."
             )
-            yield answer.decide
+            yield DECIDE
         elif answer.fits:
             fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             if len(answer.fits) > answer.settings:
                 fit += f", described in {len(answer.fits):,} ways"
             yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
-            yield answer.decide
+            yield DECIDE
             yield from self._ways(answer, "would give")
         else:
             nearest = ""
@@ -239,7 +238,8 @@ class Explanation(Readable):
                 name, number = self._nearest_first()[0]
                 nearest = f"; the nearest is {name}, {number_text(number)}"
             yield f"No convention gives {self.reported}{nearest}."
-            yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
+            yield f"None of {self.tried:,} combinations of options gives it."
+            yield "Were other queries or documents scored, weighted or excluded?"
             discount = mark("known discount", said="discount=")
             yield f"To try slips with a discount that is not logarithmic, give {discount}."
 
@@ -256,10 +256,7 @@ class Explanation(Readable):
     def _certainty(self, answer: Verdict) -> Iterator[str]:
         yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
         if answer.settings > 1:
-            yield (
-                f"{answer.settings:,} of these have different values for some query. "
-                f"{answer.decide}"
-            )
+            yield f"{answer.settings:,} of these have different values for some query. {DECIDE}"
         elif len(answer.fits) > 1:
             yield (
                 "These give the same value for every query, so the queries do not distinguish them."
@@ -703,8 +700,7 @@ def _verdict(
 ) -> Verdict:
     by_chance = _by_chance(tried, evidence)
     if not causes:
-        decide = "Were other queries or documents scored, weighted or excluded?"
-        return Verdict("unknown", (), 0, by_chance, decide)
+        return Verdict("unknown", (), 0, by_chance)
     fewest = causes[0].changes
     expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
@@ -712,11 +708,8 @@ def _verdict(
         by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
     settings = len({cause.values for cause in causes})
-    decide = ""
-    if not is_told or (kind == "cause" and settings > 1):
-        decide = _what_would_decide(evidence)
     fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, by_chance, decide)
+    return Verdict(kind if is_told else "unknown", fits, settings, by_chance)
 
 
 def _cause_of(cause: PossibleCause) -> Cause:
@@ -728,11 +721,3 @@ def _cause_of(cause: PossibleCause) -> Cause:
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))
-
-
-def _what_would_decide(evidence: Evidence) -> str:
-    if evidence.by_query:
-        return "More digits, or the values of more queries, would decide."
-    if len(evidence.scores) > 1:
-        return "More digits, or the value of each query, would decide."
-    return "The score at a second cutoff, more digits, or the value of each query would decide."

@@ -70,7 +70,7 @@ def test_a_cause_is_named_only_if_chance_would_not_do(ndcg: evaluate.Metric) -> 
     (answer,) = answers(asked(f"{digits:.2f}"))
     assert answer.startswith(f"It cannot be told what gives {digits:.2f}: ")
     assert f" chance alone gives {explanation.answer.by_chance:.2g}" in answer
-    assert answer.endswith(explanation.answer.decide)
+    assert answer.endswith(explanation.remarks()[1])
 
 
 def test_one_cause_alone_is_not_named_if_chance_explains_the_score_as_well(
