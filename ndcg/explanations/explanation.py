@@ -118,7 +118,6 @@ class Explanation(Readable):
             unknown.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        subject: the beginning of a sentence on whose scores these are.
         combinations: options that give the reported scores, if no convention does; the fewest
             changes of a convention come first.
         tried: the number of combinations that were tried.
@@ -147,7 +146,6 @@ class Explanation(Readable):
     answer: Verdict | None = None
     matches: tuple[str, ...] = ()
     reported: str = ""
-    subject: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
     distinct: int = 0
@@ -211,7 +209,8 @@ class Explanation(Readable):
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
         names = enumerated([fit.definition for fit in answer.fits])
         if answer.kind == "conventions":
-            yield f"{self.subject} {names}."
+            gives = "gives" if len(answer.fits) == 1 else "give"
+            yield f"{names} {gives} {self.reported}."
             return
         if answer.kind == "cause":
             yield from self._ways(answer, "gives")
@@ -615,7 +614,6 @@ def _with_answer(
         got=score,
         percent=reported.percent,
         reported=reported.words,
-        subject=reported.subject(explanation.measure),
     )
     conventions, tried = matching_conventions(searched)
     if not conventions:

@@ -100,16 +100,6 @@ class Reported(NamedTuple):
             words.append(text)
         return enumerated(words)
 
-    def subject(self, measure: str) -> str:
-        """Return the beginning of a sentence on whose scores these are."""
-        if self.values is not None:
-            return f"These values of queries are the {measure} of"
-        if () in self.given:
-            return f"{self.words} is the {measure} of"
-        if len(self.given) == 1:
-            return f"{self.words} is that of"
-        return f"{self.words} are those of"
-
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
         return self._replace(highest=math.inf)

@@ -345,7 +345,7 @@ def test_a_pasted_ranking_and_a_papers_score_are_read(visit: Opener, ndcg: evalu
     page.get_by_role("button", name="Whose score is it?").click()
     *others, last = ndcg.explain(**TEXTBOOK, k=10, got="0.9608").matches
     answer = page.locator(".libraries .answer")
-    expect(answer).to_contain_text(f"0.9608 is the nDCG@10 of {', '.join(others)} and {last}.")
+    expect(answer).to_contain_text(f"{', '.join(others)} and {last} give 0.9608.")
     page.locator("#paste").fill("d" * 5001)
     page.get_by_role("button", name="Show this ranking").click()
     assert page.locator("#paste:invalid").count() == 1
