@@ -21,7 +21,7 @@ from ..inputs.documents import has_ids
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
-from ..measure.messages import InputError, Message, mark, marked, shown, within
+from ..measure.messages import InputError, Message, brief, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
 from ..scores.doubts import as_note, doubts_about
 from ..scores.frames import from_frame
@@ -190,12 +190,11 @@ class Explanation(Readable):
         if self.answer is not None:
             yield from self._conclusion(self.answer)
         if self.nearest is not None:
-            count = len(self.disagreeing)
-            queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-            if count > SHOWN_CAUSES:
-                queries += ", …"
-            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+            queries = brief(map(str, self.disagreeing), ", ")
+            yield (
+                f"The nearest combination is {marked(self.nearest)}. "
+                f"Queries that differ from it: {len(self.disagreeing):,} ({queries})."
+            )
         yield from self.in_common
         if self.percent and self.got is not None:
             yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
@@ -208,35 +207,32 @@ class Explanation(Readable):
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
         names = enumerated([fit.definition for fit in answer.fits])
+        by_chance = _count_text(answer.by_chance)
         if answer.kind == "conventions":
             gives = "gives" if len(answer.fits) == 1 else "give"
             yield f"{names} {gives} {self.reported}."
-            return
-        if answer.kind == "cause":
+        elif answer.kind == "cause":
             yield from self._ways(answer, "gives")
-            yield from self._certainty(answer)
-            return
-        chance = f"chance alone gives {_count_text(answer.by_chance)}"
-        if self.matches:
-            fit = "fits" if len(self.matches) == 1 else "fit"
+            yield f"Chance alone gives {by_chance} settings with so few changes."
+            if answer.settings > 1:
+                yield f"{answer.settings:,} of these have different values for some query. {DECIDE}"
+            elif len(answer.fits) > 1:
+                yield "These give every query the same value, so queries do not distinguish them."
+        elif answer.fits:
+            fits = f"settings that fit: {answer.settings:,}"
+            if self.matches:
+                fits = f"conventions that fit: {names}"
             yield (
-                f"It cannot be told which convention gives {self.reported}: "
-                f"{names} {fit}, {chance}."
+                f"It cannot be told what gives {self.reported} "
+                f"({fits}; settings that chance alone gives: {by_chance})."
             )
             yield DECIDE
-        elif answer.fits:
-            fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
-            if len(answer.fits) > answer.settings:
-                fit += f", described in {len(answer.fits):,} ways"
-            yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
-            yield DECIDE
-            yield from self._ways(answer, "would give")
+            if not self.matches:
+                yield from self._ways(answer, "would give")
         else:
-            nearest = ""
-            if self.nearest is None:
-                name, number = self._nearest_first()[0]
-                nearest = f"; the nearest is {name}, {number_text(number)}"
-            yield f"No convention gives {self.reported}{nearest}."
+            name, number = self._nearest_first()[0]
+            nearest = f"the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}; {nearest}."
             yield f"None of {self.tried:,} combinations of options gives it."
             yield "Were other queries or documents scored, weighted or excluded?"
             discount = mark("known discount", said="discount=")
@@ -251,22 +247,6 @@ class Explanation(Readable):
                 details = f" ({marked(fit.options)})"
             yield f"{marked(fit.definition)} {gives} {what}{details}."
             what = "it"
-
-    def _certainty(self, answer: Verdict) -> Iterator[str]:
-        yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
-        if answer.settings > 1:
-            yield f"{answer.settings:,} of these have different values for some query. {DECIDE}"
-        elif len(answer.fits) > 1:
-            yield (
-                "These give the same value for every query, so the queries do not distinguish them."
-            )
-        others = len(self.combinations) + len(self.slips) - len(answer.fits)
-        if others:
-            fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            yield (
-                f"With more changes, {fit}; "
-                f"of all, chance alone gives {_count_text(self.by_chance)}."
-            )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions by distance from the reported score, the matches first."""
