@@ -92,7 +92,7 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
         ("by", "engine", "exclude", "exclude_from", "fields", "format", "preview"), IN_PYTHON
     ),
     **dict.fromkeys(("ignore_index", "ignore_ties", "measures", "use_aggregator"), IN_PYTHON),
-    **dict.fromkeys(("alternative", "between", "known discount", "margin"), IN_PYTHON),
+    **dict.fromkeys(("alternative", "between", "margin"), IN_PYTHON),
     **dict.fromkeys(("options", "paired", "report"), IN_PYTHON),
 }
 

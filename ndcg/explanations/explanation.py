@@ -235,8 +235,6 @@ class Explanation(Readable):
             yield f"No convention gives {self.reported}; {nearest}."
             yield f"None of {self.tried:,} combinations of options gives it."
             yield "Were other queries or documents scored, weighted or excluded?"
-            discount = mark("known discount", said="discount=")
-            yield f"To try slips with a discount that is not logarithmic, give {discount}."
 
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         what = self.reported

@@ -43,7 +43,6 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "report": "ndcg score",
     "swapped": "are both files swapped? QRELS comes first",
     "preview": "ndcg preview",
-    "known discount": "--discount",
     "forms of gain": "as 0,1,3, or label=gain,...",
 }
 # What is written for names of fields that are no names: none, and one that the user knows.
