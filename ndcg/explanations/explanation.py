@@ -207,7 +207,7 @@ class Explanation(Readable):
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
         names = enumerated([fit.definition for fit in answer.fits])
-        by_chance = _count_text(answer.by_chance)
+        by_chance = f"{answer.by_chance:,.2f}"
         if answer.kind == "conventions":
             gives = "gives" if len(answer.fits) == 1 else "give"
             yield f"{names} {gives} {self.reported}."
@@ -280,15 +280,6 @@ def _choice_text(name: str, value: Any) -> str:
     if name == "zero_division":
         return empty_text(value)
     return str(value)
-
-
-def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits unless it is tiny."""
-    if count < 0.001:
-        return "fewer than 0.001"
-    if count >= 10:
-        return f"{count:,.0f}"
-    return f"{count:.2g}"
 
 
 def _with_a_slip(convention: str) -> str:
