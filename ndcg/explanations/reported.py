@@ -309,7 +309,6 @@ class _Row(NamedTuple):
     query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
-    run: Any = None  # the name of the run; None if it has none
 
 
 class _Results:
@@ -387,7 +386,7 @@ class _Results:
         return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
     def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG, which are of one run."""
+        """Return the rows of an nDCG."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
@@ -397,13 +396,7 @@ class _Results:
                 hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
             name = result_name("nDCG", *cutoff)
             raise InputError(f"holds {there}, not {name}{hint}", self.name)
-        rows = known[cutoff]
-        runs = dict.fromkeys(str(row.run) for row in rows)
-        if len(runs) > 1:
-            raise InputError(
-                f"holds the values of {brief(runs, ' and ')}; give those of one of these", self.name
-            )
-        return rows
+        return known[cutoff]
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -502,7 +495,7 @@ def _is_value(text: str) -> bool:
 # Mappings and records
 
 
-def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
+def _rows_of_json(value: Any) -> Iterator[_Row]:
     """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
     if isinstance(value, (list, tuple)):
         yield from _rows_of_list(value)
@@ -518,14 +511,14 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
     if isinstance(columns, Mapping):
         # a saved report
         for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
         return
     for name, content in value.items():
         if not isinstance(content, Mapping):
             yield _Row(name, content)
         elif isinstance(content.get("queries"), Mapping):
             # saved reports by run
-            yield from _rows_of_json(content, name)
+            yield from _rows_of_json(content)
         elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
             # values by measure, then by query, as ranx has them
             for query, number in content.items():
@@ -564,15 +557,13 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 
 
 def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB; every subset of a split counts as a run."""
-    for split, subsets in splits.items():
-        for scores in subsets:
-            run = f"{split}/{scores.get('hf_subset', 'default')}"
-            for name, score in scores.items():
-                yield _Row(ALL_QUERIES[0], score, name, run)
+    """Yield the means in a file of MTEB, of every subset of every split."""
+    for scores in chain.from_iterable(splits.values()):
+        for name, score in scores.items():
+            yield _Row(ALL_QUERIES[0], score, name)
 
 
-def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
+def _rows_of_record(record: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
@@ -584,10 +575,9 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
     query = None
     if query_column is not None:
         query = record[query_column]
-    run = record.get("run", record.get("runid", run))
     ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
-        yield _Row(query, record[name], name, run)
+        yield _Row(query, record[name], name)
     if ndcgs:
         return
     if len(columns) != 1:
@@ -599,4 +589,4 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         if query_column is None:
             # a measure and its mean
             query = ALL_QUERIES[0]
-    yield _Row(query, record[columns[0]], measure, run)
+    yield _Row(query, record[columns[0]], measure)
