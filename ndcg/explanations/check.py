@@ -36,10 +36,9 @@ WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
 OF_COPIES = "for two copies of a ranking"
-WRAPPER = (
-    "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
-    "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
-    "      return my_ndcg([qrels.get(document, 0) for document in ranking], list(qrels.values()))",
+WRAP = (
+    "wrap it in a function of (run, qrels, k), which are {document: score}, {document: relevance} "
+    "and the cutoff"
 )
 
 
@@ -86,8 +85,6 @@ class Check(Readable):
             it computes.
         contradiction: what shows that a function of several rankings does not compute the matches,
             in words: its score of different rankings.
-        called: the calls that were made to find the form, in words, if the best of them explains
-            few answers.
     """
 
     signature: str
@@ -103,7 +100,6 @@ class Check(Readable):
     unordered: int = 0
     refused: bool = False
     contradiction: str = ""
-    called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
@@ -171,7 +167,10 @@ class Check(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return [*self._verdict(), *self._difference(), *self._how_to_wrap(), *self.notes]
+        remarks = [*self._verdict(), *self._difference()]
+        if self.is_doubtful or not self.answered:
+            remarks.append(f"It may take other arguments than it was called with: {WRAP}.")
+        return [*remarks, *self.notes]
 
     def _verdict(self) -> Iterator[str]:
         if not self.answered:
@@ -212,15 +211,6 @@ class Check(Readable):
 
     def _count(self, convention: str) -> str:
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
-
-    def _how_to_wrap(self) -> Iterator[str]:
-        if not self.called:
-            return
-        yield "It may take other arguments than those that it was called with, in any order:"
-        for arguments in self.called:
-            yield f"  ({arguments})"
-        yield "Wrap it in a function that takes one of these, and check that one, for example:"
-        yield from WRAPPER
 
     def _slips(self, agree: str) -> Iterator[str]:
         conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
@@ -355,10 +345,7 @@ def check(
         choice("convention", convention, tuple(CONVENTIONS))
     calls = possible_calls(function, k, forms)
     if not calls:
-        raise ValueError(
-            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), "
-            "which are {document: score}, {document: relevance} and the cutoff"
-        )
+        raise ValueError(f"function must take a ranking and a cutoff; {WRAP}")
     results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
@@ -368,11 +355,7 @@ def check(
     if best.k is None and k is not None:
         no_cutoff = "It takes no cutoff, so whole rankings were compared."
         best = replace(best, notes=(no_cutoff, *best.notes))
-    if best.answered and not best.is_doubtful:
-        return best
-    # The arguments were tried in any order, so the text names every set of them once.
-    called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
-    return replace(best, called=tuple(called))
+    return best
 
 
 def _is_sum(factor: float) -> bool:
