@@ -35,7 +35,6 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
-OF_COPIES = "for two copies of a ranking"
 WRAP = (
     "wrap it in a function of (run, qrels, k), which are {document: score}, {document: relevance} "
     "and the cutoff"
@@ -189,19 +188,15 @@ class Check(Readable):
                 f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
                 "returned no score for the others."
             )
-            if agreed:
-                yield (
-                    f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-                )
+        if self.contradiction:
+            yield self.contradiction
+        if agreed and not self.conventions:
+            yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
-        if self.contradiction:
-            yield self.contradiction
-            if agreed:
-                yield f"It computes the nDCG of {agreed} {OF_COPIES}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -220,8 +215,6 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
-            if self.contradiction:
-                definition += f" {OF_COPIES}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
             if len(names) == 1:
