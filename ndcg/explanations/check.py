@@ -24,7 +24,6 @@ from ..show.tables import Readable, Table, number_text
 from .asking import NO_VALUE, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
-from .properties import in_common, properties_of
 from .search import usual_options
 from .slip_terms import Documents, Queries, Query, ranked
 from .slips import DUPLICATES_COUNTED, slip_named
@@ -77,7 +76,7 @@ class Check(Readable):
         wanted: the convention that the function should compute; empty for any.
         example: the smallest ranking on which the function and the nearest convention differ, if
             one is near.
-        notes: side effects of the function, and the common trait of the rankings that differ.
+        notes: side effects of the function, and how it was called.
         unordered: the number of answers for rankings with ties, if no order of tied documents
             explains them all, but every one is the score of some order; else 0.
         refused: whether it returned no score for most rankings, so that the others do not show what
@@ -407,11 +406,6 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
-        if not matches:
-            rankings = queries.rankings(range(result.answered), (), Options.parse())
-            properties = properties_of(rankings, result.k)
-            values = answers.values[0]
-            notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
     signature = _signature(result, answers) if result.conventions else ""

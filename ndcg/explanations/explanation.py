@@ -639,7 +639,7 @@ def _with_causes(
     if nearest is not None and not causes:
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
-        common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
+        common = in_common(properties, differing, evidence.scores, marked(nearest))
         explanation = replace(
             explanation,
             nearest=nearest,

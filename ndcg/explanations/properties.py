@@ -51,12 +51,12 @@ def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
 
 
 def in_common(
-    properties: Mapping[str, Mask], differing: Mask, values: Floats, noun: str, nearest: str
+    properties: Mapping[str, Mask], differing: Mask, values: Floats, nearest: str
 ) -> Iterator[str]:
     """Yield sentences on the properties of queries that differ from the nearest definition.
 
-    The most telling come first. `noun` names the queries; properties and `differing` are masks of
-    them. Queries that agree on a value that tells nothing are left out.
+    The most telling come first. Properties and `differing` are masks of the queries. Queries that
+    agree on a value that tells nothing are left out.
     """
     compared = differing | tells(values)
     differ = int(np.count_nonzero(differing))
@@ -68,8 +68,8 @@ def in_common(
         chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
         if 2 * differ_with > differ and chance <= TELLING:
             sentence = (
-                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
-                f"of the {agree:,} that agree on a value other than 0 and 1, "
+                f"{differ_with:,} of the {differ:,} queries that differ from {nearest} have "
+                f"{name}; of the {agree:,} that agree on a value other than 0 and 1, "
                 f"{have - differ_with:,} do."
             )
             telling.append((chance, sentence))

@@ -531,14 +531,6 @@ def test_the_smallest_ranking_loses_no_document_and_shows_both_sums() -> None:
     assert "is 1.0000 / 4.0000 = 0.2500; the function returns 1.0000" in str(result)
 
 
-def test_the_common_trait_of_rankings_that_differ_is_named() -> None:
-    result = check(
-        lambda run, qrels, k: usual(run, qrels, k) / (1 + (len(set(run.values())) < len(run))),
-        form="mappings",
-    )
-    assert any("have documents with equal scores; of the" in note for note in result.notes)
-
-
 # The forms of functions
 
 in_lists, in_ranks, in_sets = (KINDS[name][0] for name in ("lists", "ranked", "sets: right"))
