@@ -232,19 +232,15 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
     value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
-    if isinstance(value, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(value))
     number = None
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, (str, bytes, bool, np.bool_)):
         with suppress(TypeError, ValueError):
             number = float(value)
     if number is None:
         kind = f"a value of type {type(value).__name__}, which is not a number"
         return Answer(math.nan, f"returns {kind}", shown(value))
-    if math.isnan(number):
-        return Answer(math.nan, "returns nan")
-    if math.isinf(number):
-        return Answer(math.nan, "returns infinity")
+    if not math.isfinite(number):
+        return Answer(math.nan, f"returns {number}")
     return Answer(number)
 
 

@@ -666,8 +666,8 @@ NO_NUMBER = "which is not a number: 40 of 40 rankings, such as"
         (or_else(-0.5), "It returns a value below 0: "),
         (or_else(math.nan), "It returns nan: "),
         (or_else(None), "It returns None: "),
-        (or_else("none"), "It returns text: "),
-        (or_else(math.inf), "It returns infinity: "),
+        (or_else("none"), "It returns a value of type str, which is not a number: "),
+        (or_else(math.inf), "It returns inf: "),
         (
             lambda run, qrels, k: {"nDCG": 1},
             f"It returns a value of type dict, {NO_NUMBER} {{'nDCG': 1}}.",
