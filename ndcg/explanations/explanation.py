@@ -41,8 +41,15 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
 from .reported import Reported, enumerated
-from .search import PossibleCause, Searched, Setting, matching_conventions, search, settings_to_try
-from .slip_search import SlipSearch
+from .search import (
+    PossibleCause,
+    Searched,
+    Setting,
+    SlipSearch,
+    matching_conventions,
+    search,
+    settings_to_try,
+)
 from .slip_terms import Queries, queries_by_ids, queries_of
 from .slips import slip_named
 
@@ -611,14 +618,14 @@ def _with_causes(
     queries = []
     if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
         queries = list(map(scorer.queries_at, searched.cutoffs))
+    searched = searched._replace(given=scorer.known_for_slips)
+    evidence_as_given = as_given.evidence(scorer.rankings)
     slip_search = SlipSearch(
-        searched._replace(given=scorer.known_for_slips),
-        queries,
-        as_given.evidence(scorer.rankings),
+        searched, searched._replace(evidence=evidence_as_given), queries, Tried()
     )
     slips = slip_search.causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
-        evidence = slip_search.as_given.evidence
+        evidence = evidence_as_given
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )

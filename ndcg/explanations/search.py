@@ -1,4 +1,4 @@
-"""Search for combinations of options that give reported scores, for papers with custom code.
+"""Search for options and slips that give reported scores, for papers with custom code.
 
 Rankings are read once for every set of options that changes how they are read. DCG and ideal DCG
 are summed once for every choice that they depend on, at all cutoffs together. Options that change
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.rankings import Rankings
-from ..measure.arguments import OPTIONS, PERFECT_IF_EMPTY
+from ..measure.arguments import DISCOUNTS, OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
 from ..measure.options import Options
 from ..measure.scoring import discounts, measure_queries, ratio, sign
@@ -25,7 +25,10 @@ from ..scores.queries import measure_rankings, user_terms
 from .combination import Combination
 from .evidence import Evidence, Tried, means_of
 from .properties import properties_of
+from .slip_terms import NO_SLIP, Queries, Slip
+from .slips import SLIPS
 
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
 USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
 SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
 # The options that the ideal DCG depends on, beside the ideal and the options of reading.
@@ -422,3 +425,83 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
     whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
     return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
+
+
+# Slips
+
+
+class SlipSearch(NamedTuple):
+    """A search for slips that give the reported scores, on the nDCG of a few libraries."""
+
+    searched: Searched
+    as_given: Searched  # for the scores before they were read as percentages
+    queries: Sequence[Queries]  # at every cutoff
+    tried: Tried  # gets the scores of all slips
+
+    def causes(self) -> list[PossibleCause]:
+        """Return the slips that give the reported scores, except slips that equal an option.
+
+        If none does so with the discounts of conventions, the others that have a name are tried on
+        values of queries or several scores; a single score would match many of these by chance.
+        """
+        changed = {}
+        evidence = self.searched.evidence
+        if evidence.by_query and self.queries and "missing" not in self.searched.given:
+            missing = [query.missing for query in self.queries[0].changed(())]
+            if any(missing) and np.isnan(evidence.scores[missing]).all():
+                # The reported values leave out the queries that the run lacks.
+                changed["missing"] = "skip"
+        causes = list(self._matching(changed))
+        is_enough = len(self.queries) > 1 or evidence.by_query
+        if not causes and is_enough and "discount" not in self.searched.given:
+            for discount in DISCOUNTS:
+                causes += self._matching({**changed, "discount": discount})
+        return sorted(causes, key=lambda cause: cause.changes)
+
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
+        """Yield the slips that give the scores, on the convention that needs least changes."""
+        usual = {}
+        for combination, values in self._values(NO_SLIP, changed):
+            usual[repr(combination)] = hash_of(values)
+        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
+            causes = []
+            for combination, values in self._values(slip, changed):
+                hashed = hash_of(values)
+                if hashed == usual.get(repr(combination)):
+                    continue  # the slip changes nothing
+                scores = self.searched.scores_of(values)
+                self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
+                matches = bool(self.searched.matching(values, scores).all())
+                if matches or self.as_given.matching(values, scores).all():
+                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    causes.append(cause)
+            if causes:
+                yield min(causes, key=lambda cause: cause.changes)
+
+    def _values(
+        self, slip: Slip, changed: Mapping[str, Any]
+    ) -> Iterator[tuple[Combination, Floats]]:
+        """Yield the values of queries with a slip, by convention and value of empty ones."""
+        for convention in SLIPS_TRIED_ON:
+            options = {"convention": convention, **self.searched.given, **changed}
+            try:
+                values = self._scores(slip, {"zero_division": math.nan, **options})
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.searched.given or not empty.any():
+                yield Combination(convention, dict(changed), math.nan), values
+                continue
+            defaults = CONVENTIONS[convention]
+            if options.get("missing", defaults.missing) == "skip":
+                # Missing queries have no value, whatever that of empty ones is.
+                empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
+            usual: Any = defaults.zero_division
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                with_zero = dict(changed)
+                if zero != usual:
+                    with_zero["zero_division"] = zero
+                yield Combination(convention, with_zero, math.nan), np.where(empty, zero, values)
+
+    def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
+        return np.array([slip.scores(queries, options) for queries in self.queries])
