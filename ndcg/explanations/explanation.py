@@ -10,11 +10,11 @@ which choice is changed first.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations, compress
 from typing import Any, Literal, NamedTuple, SupportsIndex, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..files.paths import from_files
 from ..inputs.documents import has_ids
@@ -23,6 +23,7 @@ from ..inputs.reading import Inputs, read
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import InputError, Message, brief, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
+from ..measure.ties import Floats
 from ..scores.doubts import as_note, doubts_about
 from ..scores.frames import from_frame
 from ..scores.means import mean, weights
@@ -375,7 +376,10 @@ def explained(
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions."""
-    scores, errors = _scores_of_conventions(scorer)
+    cutoffs = [scorer.k]
+    if reported is not None:
+        cutoffs = reported.cutoffs or cutoffs
+    scores, errors, values = _scores_of_conventions(scorer, cutoffs)
     for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
@@ -385,7 +389,7 @@ def explained(
     explanation = Explanation(scorer.signature(start), measure, scores, errors, notes=notes)
     cause = None
     if reported is not None:
-        explanation, cause = _with_answer(explanation, scorer, reported, start)
+        explanation, cause = _with_answer(explanation, scorer, reported, start, values)
     slip = ""
     if pair:
         first, second = pair
@@ -422,17 +426,24 @@ def _two_conventions(between: Any) -> tuple[str, ...]:
     return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
 
 
-def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
+def _scores_of_conventions(
+    scorer: "Scorer", cutoffs: list[int | None]
+) -> tuple[dict[str, float | None], dict[str, str], dict[str, Floats]]:
+    """Return the scores at the first cutoff, the errors, and the values of queries at all."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
+    values: dict[str, Floats] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
         try:
-            scores[name] = scorer.score(scorer.options_of(name))
+            at_cutoffs = scorer.values_by_query(scorer.options_of(name, k=cutoffs))
+            scores[name] = mean("nDCG", at_cutoffs[0], scorer.weight)
         except ValueError as error:
             errors[name] = Message(marked(error))
-    if len(errors) == len(scores):
+        else:
+            values[name] = at_cutoffs
+    if not values:
         raise InputError(marked(next(iter(errors.values()))))
-    return scores, errors
+    return scores, errors, values
 
 
 class Scorer:
@@ -449,13 +460,12 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
         if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(
+        self.weight: Floats | None = weights(
             inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
@@ -490,23 +500,15 @@ class Scorer:
 
     def options_of(self, convention: str, **changed: Any) -> Options:
         """Return the options of a convention, overridden by the caller's and by changes."""
-        return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
+        return Options.parse(**{"k": self.k, "convention": convention, **self.options, **changed})
 
-    def score(self, options: Options) -> float:
-        """Return the nDCG under some options."""
-        key = repr(_chosen(options))
-        if key not in self._scores:
-            self._scores[key] = mean("nDCG", self.values_by_query(options), self.weight)
-        return self._scores[key]
-
-    def values_by_query(self, options: Options) -> NDArray[np.float64]:
-        """Return the nDCG of every query under some options."""
+    def values_by_query(self, options: Options) -> Floats:
+        """Return the nDCG of every query under some options, with a row for every cutoff."""
         rankings = self.read(options)
         if options.missing == "raise":
             refuse_missing(rankings)
         with user_terms(rankings):
-            values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
-        return values
+            return measure_rankings(rankings, options)["nDCG"]
 
     def settings(self, searched: Searched) -> Iterable[Setting]:
         """Return the settings that a search tries."""
@@ -524,12 +526,13 @@ class Scorer:
         if slip:
             values["slip"] = ("none", slip)
 
-        def score(changed: Sequence[str]) -> float:
+        @cache
+        def score(changed: frozenset[str]) -> float:
             new_values = {name: values[name][1] for name in changed if name != "slip"}
             options = replace(before, **new_values)
             if "slip" in changed:
                 return self.score_with(slip, options)
-            return self.score(options)
+            return mean("nDCG", self.values_by_query(options)[0], self.weight)
 
         choices = []
         for name, both in values.items():
@@ -555,7 +558,7 @@ def _differing(before: Options, after: Options) -> dict[str, tuple[Any, Any]]:
 
 
 def _shapley_value(
-    name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
+    name: str, names: Sequence[str], score: Callable[[frozenset[str]], float]
 ) -> float:
     """Return the Shapley value of a choice: its effect, averaged over all orders of changes."""
     others = [other for other in names if other != name]
@@ -563,13 +566,17 @@ def _shapley_value(
     for size in range(len(names)):
         # In as many of all orders, exactly these others are changed before it.
         orders = len(names) * math.comb(len(others), size)
-        for changed in combinations(others, size):
-            effects.append((score([*changed, name]) - score(changed)) / orders)
+        for changed in map(frozenset, combinations(others, size)):
+            effects.append((score(changed | {name}) - score(changed)) / orders)
     return math.fsum(effects)
 
 
 def _with_answer(
-    explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
+    explanation: Explanation,
+    scorer: Scorer,
+    reported: Reported,
+    start: Options,
+    values: Mapping[str, Floats],
 ) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
@@ -591,7 +598,7 @@ def _with_answer(
         percent=reported.percent,
         reported=reported.words,
     )
-    conventions, tried = matching_conventions(searched)
+    conventions, tried = matching_conventions(searched, values)
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)

@@ -83,6 +83,11 @@ class Reported(NamedTuple):
         return [_score(score, self.highest) for score in self.given.values()]
 
     @property
+    def cutoffs(self) -> list[int | None]:
+        """The cutoffs of the scores; none if that of a score is unknown."""
+        return list(chain.from_iterable(self.given))
+
+    @property
     def percent(self) -> bool:
         """Whether a score was given in percent: with a percent sign, or above the highest."""
         return any(score.is_percent for score in self._scores)
@@ -132,7 +137,7 @@ class Reported(NamedTuple):
         return Evidence(
             scores=scores,
             tolerance=half_unit + LOSS_OF_32_BITS,
-            cutoffs=list(chain.from_iterable(self.given)),
+            cutoffs=self.cutoffs,
             by_query=by_query,
         )
 

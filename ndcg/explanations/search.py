@@ -21,7 +21,6 @@ from ..measure.options import Options
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
 from ..scores.progress import tracked
-from ..scores.queries import measure_rankings, user_terms
 from .combination import Combination
 from .evidence import Evidence, Tried, means_of
 from .properties import properties_of
@@ -104,18 +103,13 @@ class PossibleCause(NamedTuple):
         return len(self.combination.changed) + bool(self.slip)
 
 
-def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match, and the scores of all."""
+def matching_conventions(
+    searched: Searched, values_by_name: Mapping[str, Floats]
+) -> tuple[list[PossibleCause], Tried]:
+    """Return the conventions that match, by their values of queries, and the scores of all."""
     tried = Tried()
     matching: list[PossibleCause] = []
-    for name in CONVENTIONS:
-        try:
-            options = searched.options(convention=name, k=list(searched.cutoffs))
-            rankings = searched.read(options)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
+    for name, values in values_by_name.items():
         scores = searched.scores_of(values)
         tried.add(scores, np.zeros(len(scores), np.int64))
         if searched.matching(values, scores).all():
