@@ -19,7 +19,6 @@ CUTOFF_NAMES = (
 )
 # fmt: on
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Shows(NamedTuple):
@@ -341,8 +340,6 @@ def accepted_arguments(
     if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = [parameter.kind for parameter in parameters]
-    takes_any_number = inspect.Parameter.VAR_POSITIONAL in kinds
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
@@ -359,9 +356,6 @@ def accepted_arguments(
         # such as y_score=None
         needed = 2
     names = [parameter.name for parameter in others]
-    if takes_any_number:
-        names += ["", ""]
-        needed = max(2, needed)
     needed_names = names[:needed]
     if cutoff is not None:
         position = parameters.index(cutoff)
@@ -379,24 +373,25 @@ def accepted_arguments(
         # The third argument may be the cutoff.
         yield needed_names, 2
         yield needed_names, None
-    elif takes_any_number:
-        yield needed_names, 2
-    elif inspect.Parameter.VAR_KEYWORD in kinds:
+    elif any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         yield needed_names, "k"
     else:
         yield needed_names, None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function; None if they are unknown, as of a built-in function."""
+    """Return the parameters of a function; None if they are unknown, as of `*arguments`."""
     try:
-        return list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (ValueError, TypeError):
         return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return parameters
 
 
 def _is_cutoff(parameter: inspect.Parameter) -> bool:
-    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind not in _REPEATED
+    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind is not parameter.VAR_KEYWORD
 
 
 def _must_be_named(parameter: inspect.Parameter) -> bool:
