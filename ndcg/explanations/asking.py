@@ -66,17 +66,13 @@ class Habit(NamedTuple):
 
 
 class Asker:
-    """Asks a function, and records its side effects.
-
-    Attributes:
-        habits: the side effects, in words.
-    """
+    """Asks a function, and records its side effects."""
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
         self.function = function
         self.call = call
         self.form = FORMS[call.form]
-        self.habits: dict[str, Habit] = {}
+        self.habits: dict[str, Habit] = {}  # by the side effects in words
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
@@ -245,15 +241,7 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one; None if it is masked.
-
-    A batch asks about two copies of a query, which have the same value. What is no array stays.
-
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
-    (0.5, [0.5])
-    >>> _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
-    0.5
-    """
+    """Return the value in an array or tensor of one, or of two copies of a query in a batch."""
     sequences: tuple[type, ...] = (np.ndarray, *ARROW)
     most = 1
     if is_batch:
@@ -284,11 +272,7 @@ class Asked(NamedTuple):
 
 
 def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
-    """Ask about rankings, and about more if the answers show little.
-
-    Kinds with few answers are asked about again; if answers are rounded to few decimals, or most
-    were refused, many more rankings are.
-    """
+    """Ask about rankings, and about more if the answers show little."""
     asker = Asker(function, call)
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
@@ -320,6 +304,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         return Asked(asker, cases, refused_most)
     answers_by_kind = Counter(map(kind, answered))
     few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
+    # Kinds with few answers are asked about again.
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
@@ -425,11 +410,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> li
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
-    """Return the calls of which a definition explains all answers, not by chance, the best first.
-
-    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
-    answers of only 0 or 1 or that depend on the order of a set.
-    """
+    """Return the calls of which a definition explains all answers, the best first."""
+    # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
+    # answers of only 0 or 1 or that depend on the order of a set.
     some_telling = any(candidate.explained.telling for candidate in candidates)
     complete = []
     for candidate in candidates:

@@ -162,14 +162,7 @@ ORDERS = {
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in every order that may change its score.
-
-    There are none if there would be too many.
-
-    >>> rankings = _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))
-    >>> [list(ranking.run.values()) for ranking in rankings]
-    [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
-    """
+    """Return a ranking with ties in every order that may change its score; none if too many."""
     groups = []
     count = 1
     for _, tied in groupby(ranked(query), key=lambda document: query.run[document]):
@@ -424,7 +417,7 @@ def _has_some_order(
 
 
 def _named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions of fits, or else their slips, the most often reported first."""
+    """Return the conventions of fits, else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):

@@ -72,10 +72,7 @@ _GROUPS = "query qid group user session"
 
 
 def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
-    """Return a form for several rankings, the last arguments joined in the same way.
-
-    `text` describes a batch, with {} in place of one of its members.
-    """
+    """Return a form for several rankings, which `text` describes with {} for one of them."""
 
     def of(*queries: Query) -> Arguments:
         columns = zip(*map(form.of, _at_least_two(queries)), strict=True)
@@ -93,10 +90,7 @@ def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
 
 
 def _flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
-    """Return a form for several rankings in one list, with an argument that parts them.
-
-    `parts` returns it from the numbers of their documents.
-    """
+    """Return a form for rankings in one list, with an argument made of their lengths."""
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),

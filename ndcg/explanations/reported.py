@@ -224,13 +224,7 @@ def _named_score(text: str) -> tuple[str, str]:
 
 
 def _value_of_query(value: Any) -> _Number:
-    """Return the value of a query, which may be above 1, but is not a percentage.
-
-    Numbers such as 1.0 and 0.5 may have few digits without being rounded.
-
-    >>> [_value_of_query(value).is_rounded for value in (0.5, "0.5000", np.float32(0.63))]
-    [False, True, True]
-    """
+    """Return the value of a query, which may be above 1, but is not a percentage."""
     if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
         return _Number(math.nan, math.inf)
@@ -239,24 +233,14 @@ def _value_of_query(value: Any) -> _Number:
     if not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
     exponent = _exponent(decimal)
+    # Numbers such as 1.0 and 0.5 may have few digits without being rounded.
     may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
     half_unit = HALF_UNIT * 10.0**exponent
     return _Number(number, half_unit, is_rounded=not may_be_exact)
 
 
-def _in_32_bits(number: Any) -> np.float32:
-    with np.errstate(over="ignore"):
-        return np.float32(number)
-
-
 def _decimal(value: Any) -> Decimal:
-    """Return a number with all of its original digits; nan if it is not a number.
-
-    A number that 32 bits hold has the digits that it needs there.
-
-    >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
-    (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
-    """
+    """Return a number with all of its original digits; nan if it is not a number."""
     if isinstance(value, np.ndarray):
         value = value[()]  # the number in an array of no dimensions
     elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
@@ -267,7 +251,10 @@ def _decimal(value: Any) -> Decimal:
     elif isinstance(value, np.floating) and value.itemsize < 4:
         text = str(value)
     elif is_real(value):
-        single, number = _in_32_bits(value), float(value)
+        number = float(value)
+        with np.errstate(over="ignore"):
+            single = np.float32(value)
+        # A number that 32 bits hold has the digits that it needs there.
         text = str(single) if float(single) == number else repr(number)
     try:
         return Decimal(text)
@@ -317,13 +304,7 @@ class _Row(NamedTuple):
 
 
 class _Results:
-    """The values of queries, or the means, in text, a mapping or a list that a program wrote.
-
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values
-    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB
-    and Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count
-    only if there are no values of queries.
-    """
+    """The values of queries, or else the means, in text, a mapping or a list of a program."""
 
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
@@ -391,7 +372,6 @@ class _Results:
         return _values_by_query(self.name, rows), next(iter(cutoff), k)
 
     def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
@@ -405,11 +385,7 @@ class _Results:
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
-    """Return the cutoff of an nDCG by its name; empty for another measure.
-
-    >>> _cutoff_of("ndcg_cut_10"), _cutoff_of("NDCG"), _cutoff_of("ndcg_at_5"), _cutoff_of("map")
-    ((10,), (None,), (5,), ())
-    """
+    """Return the cutoff of an nDCG by its name; empty for another measure."""
     match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     if match is None:
         return ()

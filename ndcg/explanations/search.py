@@ -161,7 +161,6 @@ class _Reading(NamedTuple):
 
 
 def _readings(searched: Searched) -> list[_Reading]:
-    """Return the distinct readings of the rankings."""
     readings: list[_Reading] = []
 
     def read(**chosen: Any) -> Rankings | None:
@@ -213,8 +212,7 @@ def _scored_choice(
 ) -> Iterator[Setting]:
     """Yield the settings of a choice of the options of the ideal DCG, at the cutoffs of the ideals.
 
-    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so both are
-    summed only once.
+    The DCG does not depend on the ideal, and the ideal DCG not on ties, so both are summed once.
     """
     chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
     try:
@@ -276,11 +274,7 @@ def _averaged(
     values: Floats,
     perfect: Mask,
 ) -> Iterator[Setting]:
-    """Yield the settings that count empty and missing queries, but only one of settings alike.
-
-    Empty queries have no value yet; `zero_division="perfect_if_empty"` counts the perfect ones
-    as 1.
-    """
+    """Yield the settings that count empty and missing queries, which have no value yet."""
     empty = np.isnan(values)
     skipped = reading.rankings.lacking()  # by `missing="skip"`
     ways_of_missing = searched.values_of("missing")

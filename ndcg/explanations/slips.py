@@ -44,7 +44,6 @@ def _another(document: Any) -> Any:
 
 
 def _cut_at_length(query: Query) -> Query:
-    """Cut at the length of the run, if that is shorter than the cutoff."""
     length = max(1, len(query.run))
     if query.k is None or query.k > length:
         return query._replace(k=length)
@@ -72,8 +71,6 @@ def _top(query: Query) -> list[Any]:
 def _with(
     options: Mapping[str, Any] = {}, **fields: Callable[[Query], Any]
 ) -> Term:  # the default is never changed
-    """Return a term with another run, other judgments or another cutoff of the query."""
-
     def change(query: Query) -> Query:
         return query._replace(**{name: value(query) for name, value in fields.items()})
 
@@ -81,8 +78,6 @@ def _with(
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
-    """Return a term with scores that were changed together."""
-
     def run(query: Query) -> Documents:
         with np.errstate(over="ignore"):
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
@@ -92,14 +87,12 @@ def _with_scores(change: Callable[[Floats], Any]) -> Term:
 
 
 def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return a term with another gain of relevances, or another discount of ranks."""
     return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
 def _zero_if(
     is_short: Callable[[Query, int], bool],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-    """Return a rule by which short queries score 0, if there is a cutoff."""
 
     def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
         are_short = [query.k is not None and is_short(query, query.k) for query in queries]
