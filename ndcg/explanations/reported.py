@@ -333,7 +333,8 @@ class _Results:
         if row.measure is not None and not cutoff:
             self.other_measures[str(row.measure)] = None
         elif cutoff_of_mean or row.query in ALL_QUERIES:
-            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(row)
+            mean = row._replace(query="the mean")
+            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(mean)
         else:
             self.query_rows.setdefault(cutoff, []).append(row)
 
@@ -347,31 +348,19 @@ class _Results:
         cutoffs: Iterable[_Cutoff] = means
         if k is not None:
             cutoffs = [(k,)]
-        scores: dict[_Cutoff, Any] = {}
-        for cutoff in cutoffs:
-            rows = self._rows_at(cutoff, means)
-            first = rows[0].value
-            scores[cutoff] = first
-            for row in rows:
-                if _decimal(row.value) != _decimal(first):
-                    raise InputError(
-                        f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
-                        f"{shown(row.value)}; give one of them",
-                        self.name,
-                    )
-        return scores
+        return {cutoff: self._values_at(cutoff, means)["the mean"] for cutoff in cutoffs}
 
-    def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
+    def values(self, k: Any) -> tuple[Any, Any]:
         """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
         cutoff: _Cutoff = (k,)
         if cutoff not in self.query_rows and () in self.query_rows:
             cutoff = ()
         elif k is None and len(self.query_rows) == 1:
             (cutoff,) = self.query_rows
-        rows = self._rows_at(cutoff, self.query_rows)
-        return _values_by_query(self.name, rows), next(iter(cutoff), k)
+        return self._values_at(cutoff, self.query_rows), next(iter(cutoff), k)
 
-    def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
+    def _values_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> Any:
+        """Return values by query, or in order if they have none; None for a query without one."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
@@ -381,7 +370,27 @@ class _Results:
                 hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
             name = result_name("nDCG", *cutoff)
             raise InputError(f"holds {there}, not {name}{hint}", self.name)
-        return known[cutoff]
+        by_query: dict[Any, Any] = {}
+        alone: list[Any] = []
+        for row in known[cutoff]:
+            value = row.value
+            if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+                value = None
+            if row.query is None:
+                alone.append(value)
+                continue
+            first = by_query.setdefault(row.query, value)
+            if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+                raise InputError(
+                    f"{shown(row.query)} has two values, {shown(first)} and {shown(value)}; "
+                    "give one of them",
+                    self.name,
+                )
+        if by_query and alone:
+            raise InputError(
+                "some values have a query, others none; give each of them its query", self.name
+            )
+        return by_query or alone
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -392,29 +401,6 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     if match[1] is None:
         return (None,)
     return (int(match[1]),)
-
-
-def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
-    """Return values by query, or in order if they have no queries; None for a query without one."""
-    by_query: dict[Any, Any] = {}
-    alone: list[Any] = []
-    for row in rows:
-        value = row.value
-        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
-            value = None
-        if row.query is None:
-            alone.append(value)
-        elif row.query not in by_query:
-            by_query[row.query] = value
-        elif repr(by_query[row.query]) != repr(value):
-            raise InputError(
-                f"query {shown(row.query)} has two values, {shown(by_query[row.query])} and "
-                f"{shown(value)}",
-                name,
-            )
-    if by_query and alone:
-        raise InputError("some values have a query, others none; give each of them its query", name)
-    return by_query or alone
 
 
 # Lines
