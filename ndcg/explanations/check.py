@@ -251,9 +251,6 @@ class Check(Readable):
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
-        if self.example is not None:
-            for name in ("missing", "name"):
-                del values["example"]["query"][name]
         return values
 
 
@@ -373,7 +370,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers = asked.answers
     queries = answers.queries
-    matches, unordered = _explained(asked, answers, first)
+    matches: list[Match] = []
+    unordered = 0
+    # Else so few answers show nothing.
+    if not asked.refused or len(np.unique(answers.values)) > 1:
+        first = first._replace(tolerance=answers.tolerance)
+        matches, unordered = explain_answers(answers, first)
     contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
@@ -410,14 +412,6 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         notes.append(DUPLICATES_COUNTED.sentences)
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
-
-
-def _explained(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return what explains answers, and the number of rankings without order."""
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return [], 0
-    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
 
 
 def _notes(asked: Asked) -> Iterator[str]:
