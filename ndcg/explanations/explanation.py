@@ -41,7 +41,7 @@ from ..show.tables import Readable, Table, number_text
 from .combination import Combination
 from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
-from .reported import Reported, enumerated
+from .reported import Reported
 from .search import (
     PossibleCause,
     Searched,
@@ -211,10 +211,10 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         for error, names in conventions.items():
-            yield f"No score under {enumerated(names)}: {marked(error)}."
+            yield f"No score under {', '.join(names)}: {marked(error)}."
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
-        names = enumerated([fit.definition for fit in answer.fits])
+        names = ", ".join(fit.definition for fit in answer.fits)
         by_chance = f"{answer.by_chance:,.2f}"
         if answer.kind == "conventions":
             gives = "gives" if len(answer.fits) == 1 else "give"

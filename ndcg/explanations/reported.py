@@ -103,7 +103,7 @@ class Reported(NamedTuple):
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
             words.append(text)
-        return enumerated(words)
+        return ", ".join(words)
 
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
@@ -162,17 +162,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
             "got",
         )
     return list(map(values.get, names))
-
-
-def enumerated(words: Sequence[str]) -> str:
-    """Return words as an enumeration.
-
-    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
-    ('ranx', 'ranx, sklearn and spark')
-    """
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 # Files and text

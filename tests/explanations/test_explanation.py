@@ -727,7 +727,7 @@ def test_it_is_shown_as_tables_and_in_words(ndcg: evaluate.Metric) -> None:
     assert lines[2] == ["sentence_transformers,", "recommenders,", "cornac", "0.9874", "+0.0045"]
     assert ["zero_division", "0", "1", "+0.3333"] in lines
     assert ["total", "+0.3908"] in lines
-    assert "lightgbm, xgboost and allrank give 0.9829." in text
+    assert "lightgbm, xgboost, allrank give 0.9829." in text
     assert "| lightgbm, xgboost, allrank | 0.9829 |" in found.to_markdown()
     assert "<td>lightgbm, xgboost, allrank</td><td>0.9829</td>" in found._repr_html_()
 

@@ -53,8 +53,7 @@ def test_a_line_joins_each_dot_to_its_names(address: str) -> None:
 
 def test_the_conventions_that_have_the_score_are_named(ndcg: evaluate.Metric) -> None:
     score = f"{ndcg.compute(**GIVEN, k=10, convention='xgboost')['nDCG@10']:.4f}"
-    *others, last = by_id(ndcg, k=10, got=score).matches
-    names = f"{', '.join(others)} and {last}" if others else last
+    names = ", ".join(by_id(ndcg, k=10, got=score).matches)
     assert answers(asked(score)) == [f"{names} give {score}."]
     assert asked(score).found('class="got" style="left:(.*?)%"') != []
 
@@ -99,7 +98,7 @@ def test_scores_at_several_cutoffs_are_explained(ndcg: evaluate.Metric) -> None:
     scores = ndcg.compute(**GIVEN, measures=["nDCG@2", "nDCG@3"], convention="lightgbm")
     got = f"{scores['nDCG@2']:.4f}@2,{scores['nDCG@3']:.4f}@3"
     (answer,) = answers(asked(got))
-    assert answer.endswith(" give nDCG@2 0.7872 and nDCG@3 0.8179.")
+    assert answer.endswith(" give nDCG@2 0.7872, nDCG@3 0.8179.")
     assert "lightgbm" in answer
 
 
