@@ -20,7 +20,7 @@ from ..measure.messages import shown
 from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
-from ..show.tables import Readable, Table, number_text
+from ..show.tables import Readable, Table, cell_text, number_text
 from .asking import NO_VALUE, Asked, Asker, ask, decimals_of, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
@@ -156,7 +156,9 @@ class Check(Readable):
     def _tables(self) -> list[Table]:
         tables: list[Table] = []
         if self.example is not None:
-            tables.append(_table_of_documents(self.example))
+            table = [["document", "score", "relevance", "gain", "discount", "product"]]
+            table += [list(map(cell_text, row)) for row in self.example.rows]
+            tables.append(table)
         if self.agreeing:
             table = [["convention", "rankings that agree"]]
             for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
@@ -252,18 +254,6 @@ class Check(Readable):
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
         return values
-
-
-def _table_of_documents(example: Example) -> Table:
-    table = [["document", "score", "relevance", "gain", "discount", "product"]]
-    for document, score, relevance, *numbers in example.rows:
-        if score is None:
-            place = [document, "–"]
-        else:
-            place = [document, f"{score:g}"]
-        judgment = "–" if relevance is None else f"{relevance:g}"
-        table.append([*place, judgment, *map(number_text, numbers)])
-    return table
 
 
 def check(

@@ -290,13 +290,6 @@ def _choice_text(name: str, value: Any) -> str:
     return str(value)
 
 
-def _with_a_slip(convention: str) -> str:
-    if "," in convention:
-        # The options that differ follow the name after a comma.
-        return f"{convention}, with a slip"
-    return f"{convention} with a slip"
-
-
 def explain(
     *,
     predictions: Any,
@@ -398,7 +391,7 @@ def explained(
         slip = cause.slip
         second = str(cause.combination)
         if slip:
-            second = _with_a_slip(second)
+            second += " with a slip"
         end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
     else:
         return explanation
@@ -696,7 +689,7 @@ def _verdict(
 def _cause_of(cause: PossibleCause) -> Cause:
     combination = cause.combination
     if cause.slip:
-        return Cause(Message(_with_a_slip(marked(combination))), slip=cause.slip)
+        return Cause(Message(f"{marked(combination)} with a slip"), slip=cause.slip)
     if not combination.changed:
         return Cause(combination.convention)
     call, flags = combination.call, combination.flags

@@ -106,7 +106,7 @@ def test_a_slip_has_status_1_and_the_smallest_ranking_as_a_table(call: Call) -> 
     assert status == 1
     header, first = printed.splitlines()[:2]
     assert header.split()[:3] == ["document", "score", "relevance"]
-    assert first.split()[1] == "1"
+    assert first.split()[1:3] == ["1.0000", "1"]
     assert "with a slip: ideal from the top k retrieved" in printed
     answer = json.loads(call("check wrong_metrics.py:ndcg_at --cases 40 -o json")[1])
     assert answer["matches"][0]["slips"] == ["ideal from the top k retrieved"]
