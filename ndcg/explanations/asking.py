@@ -108,15 +108,10 @@ class Asker:
         """Return the answer for a ranking, without counting habits."""
         return self._ask(self.form.of(query), query.k, {})
 
-    def together(self, queries: Sequence[Query]) -> float:
-        """Return the score for different rankings at once; nan if it is not a single one."""
-        return self._ask(self.form.of(*queries), queries[0].k, {}).value
-
     def contradiction_of_mean(self, tolerance: float, *, is_sum: bool) -> str:
         """Return in words how the score of different rankings is not the mean of their scores.
 
-        These are the answers for two copies of each. Empty if it is their mean, or if the function
-        returns the value of each ranking.
+        Empty if it is their mean, or if the function returns the value of each ranking.
         """
         k = self.call.k
         if k is not None and self.call.cutoff is not None:
@@ -129,7 +124,7 @@ class Asker:
         values = [self.once(query).value for query in queries]
         counted = [value for value in values if not math.isnan(value)]
         expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
-        answer = self.together(queries)
+        answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
         if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
@@ -320,14 +315,11 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
 def decimals_of(values: Floats) -> int | None:
     """Return the number of decimals to which values are rounded; None if they are not.
 
-    Also None if all values are the same, or 0 and 1, which some definitions give.
-
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
-    (2, 1)
-    >>> decimals_of(np.array([1 / 3, 0])) is None
-    True
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.array([1 / 3, 0]))
+    (2, None)
     """
     numbers = np.unique(values[np.isfinite(values)])
+    # Some definitions give values that are all the same, or 0 and 1.
     if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
         return None
     for decimals in range(MOST_DECIMALS + 1):
@@ -337,11 +329,7 @@ def decimals_of(values: Floats) -> int | None:
 
 
 def tolerance_of(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> tolerance_of(np.array([0.63, 0.5])) > 0.005
-    True
-    """
+    """Return how far a value may differ from the value that it was rounded from."""
     decimals = decimals_of(values)
     if decimals is None:
         return FLOAT32
@@ -375,7 +363,7 @@ class Candidate(NamedTuple):
     def likelihood(self, most: float) -> tuple[Any, ...]:
         """Return what makes a call likely, the most telling first.
 
-        `most` is the highest share of the rankings that any call has an answer for.
+        most: the highest share of answers of any call.
         """
         # The function makes sets itself, rather than that it is given one.
         makes_sets = self.depends_on_sets and self.call.form != "sets"

@@ -327,11 +327,9 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, a row a definition; scaled ones may differ by a factor.
+    """Return the factors of definitions, a row a definition, and which known values agree.
 
-    Returns:
-        The factors, which of the values are known and have an answer without ties, and which of
-        these agree.
+    Known are those that have an answer without ties. Scaled definitions may differ by a factor.
     """
     values = first.values[0]
     expected = expected_values(definitions, first.queries)

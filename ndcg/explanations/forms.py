@@ -323,9 +323,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
 def accepted_arguments(
     function: NDCGFunction, k: int | None
 ) -> Iterator[tuple[list[str], int | str | None]]:
-    """Yield the names of arguments other than the cutoff, and where the cutoff goes.
-
-    That is a position, a keyword, or None.
+    """Yield the names of other arguments than the cutoff, and its position or keyword.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]

@@ -54,8 +54,6 @@ def random_rankings(
 ) -> list[Query]:
     """Return small random rankings that arguments can show, one for every number.
 
-    The number determines its kind.
-
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
@@ -67,11 +65,7 @@ def random_rankings(
 
 
 def with_relevant_rank(relevant_rank: int, size: int, k: int | None) -> Query:
-    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0.
-
-    >>> with_relevant_rank(2, 2, 1)[:2]
-    ({'d1': -1.0, 'd2': -2.0}, {'d1': 0, 'd2': 1})
-    """
+    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0."""
     documents = {f"d{rank}": int(rank == relevant_rank) for rank in range(1, size + 1)}
     return Query(in_order(documents), documents, k)
 

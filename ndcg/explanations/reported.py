@@ -57,11 +57,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read a score, scores by name, or the value of every query, also as a file or its lines.
-
-        Raises:
-            ValueError: it is not one of these.
-        """
+        """Read a score, scores by name, or the value of every query, also as a file or text."""
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
         are_records = is_list and isinstance(next(iter(content), None), Mapping)
@@ -110,11 +106,7 @@ class Reported(NamedTuple):
         return self._replace(highest=math.inf)
 
     def evidence(self, rankings: Rankings) -> Evidence:
-        """Return the evidence that a definition must match.
-
-        Raises:
-            ValueError: the values belong to other queries than the rankings.
-        """
+        """Return the evidence that a definition must match."""
         by_query = self.values is not None
         numbers = self._scores
         if by_query:

@@ -72,10 +72,7 @@ class Searched(NamedTuple):
         return VALUES[name]
 
     def scores_of(self, values: Floats) -> Floats:
-        """Return the means to compare with the evidence, from values of queries at every cutoff.
-
-        There is a row for every setting and a column for every mean, none for values of queries.
-        """
+        """Return the means to compare with the evidence: a row a setting, a column a mean."""
         if self.evidence.by_query:
             return np.empty((len(values), 0))
         means = means_of(values, self.weight)
@@ -427,11 +424,7 @@ class SlipSearch(NamedTuple):
     tried: Tried  # gets the scores of all slips
 
     def causes(self) -> list[PossibleCause]:
-        """Return the slips that give the reported scores, except slips that equal an option.
-
-        If none does so with the discounts of conventions, the others that have a name are tried on
-        values of queries or several scores; a single score would match many of these by chance.
-        """
+        """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
         if evidence.by_query and self.queries and "missing" not in self.searched.given:
@@ -440,6 +433,7 @@ class SlipSearch(NamedTuple):
                 # The reported values leave out the queries that the run lacks.
                 changed["missing"] = "skip"
         causes = list(self._matching(changed))
+        # A single score would match many slips with other discounts by chance.
         is_enough = len(self.queries) > 1 or evidence.by_query
         if not causes and is_enough and "discount" not in self.searched.given:
             for discount in DISCOUNTS:

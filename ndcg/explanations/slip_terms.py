@@ -213,11 +213,7 @@ class Queries:
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
-    """Return scores that fall by 1 from document to document.
-
-    >>> in_order(["b", "a"])
-    {'b': -1.0, 'a': -2.0}
-    """
+    """Return scores that fall by 1 from document to document."""
     return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
 
 
