@@ -218,10 +218,8 @@ class Check(Readable):
             definition = f"the nDCG of {', '.join(on_conventions)}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
-            if len(names) == 1:
-                definition += f" with a slip: {names[0]}"
-            elif names:
-                definition += f" with slips: {' and '.join(names)}"
+            if names:
+                definition += f" with a slip: {' and a slip: '.join(names)}"
             yield f"{subject} computes {definition}: {agree}."
             subject = "Or it"
             if factor in FACTORS:
@@ -236,17 +234,12 @@ class Check(Readable):
         example = self.example
         if example is None:
             return
-        count = len(example.rows)
-        documents = "1 document" if count == 1 else f"{count} documents"
-        returned = "gives it no score"
-        if not math.isnan(example.value):
-            returned = f"returns {number_text(example.value)}"
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
         yield (
-            f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
-            f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
-            f"{number_text(example.expected)}; the function {returned}."
+            f"The table has the smallest ranking on which it differs from {self.nearest}, whose "
+            f"{name} is {number_text(dcg)} / {number_text(example.ideal)} = "
+            f"{number_text(example.expected)}; the function returns {number_text(example.value)}."
         )
         yield arguments_text(self.form, example.query)
 

@@ -203,7 +203,7 @@ def test_a_function_that_nothing_explains_is_said_to_take_other_arguments() -> N
     first, second, smallest, _, advice, *_ = result.remarks()
     assert first == "No convention and no known slip explains it."
     assert re.match(r"The nearest convention is \w+: \d+ of 60 rankings agree\.", second)
-    assert smallest.startswith("The smallest ranking on which it differs")
+    assert smallest.startswith("The table has the smallest ranking on which it differs")
     assert advice.startswith("It may take other arguments than it was called with: wrap it in ")
 
 
@@ -257,7 +257,7 @@ def test_no_function_that_computes_something_else_is_called_right(name: str) -> 
     result = check(MUTANTS[name], cases=200, seed=[*MUTANTS].index(name) % SEEDS)
     assert (result.status, result.matches) == (1, ())
     assert "No convention and no known slip explains it." in str(result)
-    assert f"The smallest ranking on which it differs from {result.nearest} has " in str(result)
+    assert f"the smallest ranking on which it differs from {result.nearest}, " in str(result)
 
 
 PROCESSORS = {"AVX-512": "", "AVX2": "X86_V4 AVX512_ICL", "none": "X86_V3 X86_V4 AVX512_ICL"}
