@@ -163,12 +163,7 @@ def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     if _is_file(got):
         path = os.fsdecode(got)
-        try:
-            return read_content(path), f"got: {path}"
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-        except ValueError as error:
-            raise InputError(f"{error}", "got") from None
+        return read_content(path), f"got: {path}"
     is_series = hasattr(got, "to_dict") and hasattr(got, "index")
     if is_series and list(got.index) != list(range(len(got))):
         # It has the ids of queries in place of the numbers of rows.
