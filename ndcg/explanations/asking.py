@@ -90,14 +90,12 @@ class Asker:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
             habits["returns a value below 0"] = ""
-        examples = sorted(habits.items())
         if first.problem:
-            example = first.returned or text
+            habits[first.problem] = first.returned or text
             if first.returned and first.problem.startswith("raises"):
-                example += f" for {text}"
-            examples.append((first.problem, example))
+                habits[first.problem] += f" for {text}"
         size = len({*query.run, *query.qrels})
-        for habit, example in examples:
+        for habit, example in habits.items():
             known = self.habits.get(habit, Habit(0, size, example))
             if size < known.size:
                 known = known._replace(size=size, example=example)

@@ -21,7 +21,7 @@ from ..measure.options import Options, choice, result_name, whole
 from ..measure.ties import Floats, Mask
 from ..show.json_types import without_nan
 from ..show.tables import Readable, Table, cell_text, number_text
-from .asking import NO_VALUE, Asked, Asker, ask, decimals_of, likely_calls
+from .asking import NO_VALUE, Asked, Asker, ask, likely_calls
 from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .search import usual_options
@@ -379,13 +379,8 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     expected = queries.scores(_options(nearest))
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
-        decimals = decimals_of(answers.values)
-        rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        notes.insert(
-            0,
-            f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
-            "ask for more cases.",
-        )
+        hidden = f"differences below {answers.tolerance:g}"
+        notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
     if differing.any() and not (unordered and result.status == 0):
         visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
