@@ -56,15 +56,6 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
-class Habit(NamedTuple):
-    """A side effect of a function."""
-
-    times: int  # on how many rankings
-    size: int  # the number of documents of the smallest of them
-    # the result for that ranking, or else its arguments; empty if the ranking does not matter
-    example: str
-
-
 class Asker:
     """Asks a function, and records its side effects."""
 
@@ -72,7 +63,9 @@ class Asker:
         self.function = function
         self.call = call
         self.form = FORMS[call.form]
-        self.habits: dict[str, Habit] = {}  # by the side effects in words
+        # By the side effects in words, for every ranking the number of its documents, and the
+        # result or the arguments; these are empty if the ranking does not matter.
+        self.habits: dict[str, list[tuple[int, str]]] = {}
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
@@ -96,10 +89,7 @@ class Asker:
                 habits[first.problem] += f" for {text}"
         size = len({*query.run, *query.qrels})
         for habit, example in habits.items():
-            known = self.habits.get(habit, Habit(0, size, example))
-            if size < known.size:
-                known = known._replace(size=size, example=example)
-            self.habits[habit] = known._replace(times=known.times + 1)
+            self.habits.setdefault(habit, []).append((size, example))
         return first._replace(again=second.value)
 
     def once(self, query: Query) -> Answer:

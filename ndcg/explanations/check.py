@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import compress
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -412,10 +413,11 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.is_contradicted:
         names = ", ".join(call.names)
         yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
-    for name, habit in asked.asker.habits.items():
-        sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
-        if habit.example:
-            sentence += f", such as {habit.example}"
+    for habit, rankings in asked.asker.habits.items():
+        sentence = f"It {habit}: {len(rankings):,} of {asked.cases:,} rankings"
+        _, example = min(rankings, key=itemgetter(0))
+        if example:
+            sentence += f", such as {example}"
         yield f"{sentence}."
 
 
