@@ -65,8 +65,7 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip,
-            is unknown, or if the function refused most rankings.
+        signature: the options of the convention that the function computes; empty without one.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
@@ -75,15 +74,12 @@ class Check(Readable):
             conventions, the one that was reported most often first.
         agreeing: the number of answers that agree with a convention, by its name.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ, if
-            one is near.
+        example: the smallest ranking on which the function and the nearest convention differ.
         notes: side effects of the function, and how it was called.
         unordered: the number of answers for rankings with ties, if no order of tied documents
             explains them all, but every one is the score of some order; else 0.
-        refused: whether it returned no score for most rankings, so that the others do not show what
-            it computes.
-        contradiction: what shows that a function of several rankings does not compute the matches,
-            in words: its score of different rankings.
+        refused: whether it returned no score for most rankings.
+        contradiction: how its score of different rankings contradicts the matches, in words.
     """
 
     signature: str

@@ -115,33 +115,27 @@ class Explanation(Readable):
 
     Attributes:
         signature: the signature of the first convention or combination that `answer` names, else
-            of the second in `between` if it was given. Without a reported score, the signature of
-            the first convention that has a score; empty if nothing is named, or only a slip is.
+            of the second in `between`; without a reported score, of the first convention that has
+            a score. Empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the scores under conventions, by their names; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
-        answer: what the reported scores tell: these conventions, another cause, or that it is
-            unknown.
+        answer: what the reported scores tell of their definition.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        combinations: options that give the reported scores, if no convention does; the fewest
-            changes of a convention come first.
+        combinations: options that give them, if no convention does, the fewest changes first.
         tried: the number of combinations that were tried.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many of all settings that were tried would match by chance: conventions if
-            one matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, with a convention,
-            and with `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives
-            all.
+        by_chance: how many of all settings that were tried would match by chance.
+        slips: known slips that give them, if no convention does, and the options that they are on.
+        nearest: the combination that gives most of the values of queries, if nothing gives all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain; the second "with a
             slip" if a slip is named as the cause.
-        choices: the options in which they differ, and the slip, with their effects, which add up to
-            the difference.
+        choices: the options in which they differ, and the slip; their effects add up to it.
         notes: sentences with further facts for the reader.
     """
 
@@ -185,8 +179,8 @@ class Explanation(Readable):
             return [table]
         rows = [["choice", *self.between, "effect"]]
         for name, before, after, effect in self.choices:
-            texts = [_choice_text(name, before), _choice_text(name, after)]
-            rows.append([name, *texts, number_text(effect, sign="+")])
+            text = empty_text if name == "zero_division" else str
+            rows.append([name, text(before), text(after), number_text(effect, sign="+")])
         total = sum(choice.effect for choice in self.choices)
         rows.append(["total", "", "", number_text(total, sign="+")])
         return [table, rows]
@@ -284,12 +278,6 @@ class Explanation(Readable):
         return figure
 
 
-def _choice_text(name: str, value: Any) -> str:
-    if name == "zero_division":
-        return empty_text(value)
-    return str(value)
-
-
 def explain(
     *,
     predictions: Any,
@@ -347,7 +335,10 @@ def explain(
         cutoff = reported.k
     pair: tuple[str, ...] = ()
     if between is not None:
-        pair = _two_conventions(between)
+        if not isinstance(between, (list, tuple)) or len(between) != 2:
+            names = "the names of two conventions"
+            raise InputError(f"{mark('between')} must be {names}; got {shown(between)}")
+        pair = tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
     parsed = Options.for_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
@@ -409,14 +400,6 @@ def explained(
     if pair and not explanation.matches:
         explanation = replace(explanation, signature=scorer.signature(end))
     return replace(explanation, between=(first, second), choices=choices)
-
-
-def _two_conventions(between: Any) -> tuple[str, ...]:
-    if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise InputError(
-            f"{mark('between')} must be the names of two conventions; got {shown(between)}"
-        )
-    return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
 
 
 def _scores_of_conventions(

@@ -90,9 +90,7 @@ class Slip(NamedTuple):
         number, thread = self.reports
         if number == 0:
             return self.meaning
-        if number == 1:
-            return f"{self.meaning} It was reported once, in {thread}."
-        return f"{self.meaning} It was reported {number} times, for example in {thread}."
+        return f"{self.meaning} Public reports: {number}, such as {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
