@@ -78,7 +78,7 @@ class Asker:
             second = self.once(_renamed(query))
             difference = OF_A_SET
         if not _same(first, second):
-            habits[difference] = f"{_value_text(first)} and {_value_text(second)} for {text}"
+            habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
@@ -179,12 +179,6 @@ class Asker:
 
 def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
-
-
-def _value_text(answer: Answer) -> str:
-    if math.isnan(answer.value):
-        return "no score"
-    return f"{answer.value:.6g}"
 
 
 def _renamed(query: Query) -> Query:

@@ -63,11 +63,8 @@ class Answers(NamedTuple):
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
-        first, second = np.isclose(
-            self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True
-        )
-        both: Mask = first & second
-        return both
+        agreeing = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        return np.asarray(agreeing.all(axis=0))
 
 
 class Definition(NamedTuple):

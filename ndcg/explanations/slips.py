@@ -60,10 +60,6 @@ def _without_negative(query: Query) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
-def _one_deeper(query: Query) -> int | None:
-    return query.k and query.k + 1
-
-
 def _top(query: Query) -> list[Any]:
     return ranked(query)[: query.k]
 
@@ -456,12 +452,12 @@ SLIPS = (
     Slip(
         "cutoff one rank too deep",
         "The first k + 1 ranks count.",
-        both=_with(k=_one_deeper),
+        both=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "ideal cut one rank too deep",
         "The ideal counts the first k + 1 ranks, the DCG the first k.",
-        ideal=_with(k=_one_deeper),
+        ideal=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "cutoff one rank too short",
