@@ -473,12 +473,9 @@ def _rows_of_json(value: Any) -> Iterator[_Row]:
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    records = [value for value in values if isinstance(value, Mapping)]
-    with_ndcg = [record for record in records if any(map(_cutoff_of, record))]
-    are_means = len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES)
-    if are_means and len(records) == len(values) > 1:
-        # the means of nDCG, beside MAP, recall and precision
-        yield from _rows_of_json(with_ndcg[0])
+    if isinstance(values, tuple) and isinstance(next(iter(values), None), Mapping):
+        # the means of nDCG, before those of MAP, recall and precision
+        yield from _rows_of_json(values[0])
         return
     for value in values:
         if isinstance(value, Mapping):
