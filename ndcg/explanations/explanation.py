@@ -490,12 +490,6 @@ class Scorer:
         """Return the settings that a search tries."""
         return settings_to_try(searched)
 
-    def score_with(self, slip: str, options: Options) -> float:
-        """Return the nDCG with a slip, under some options."""
-        chosen = {**self.known_for_slips, **_chosen(options), **options.gains}
-        values = slip_named(slip).scores(self.queries_at(self.k), chosen)
-        return mean("nDCG", values, self.weight)
-
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
         values = _differing(before, after)
@@ -507,8 +501,11 @@ class Scorer:
             new_values = {name: values[name][1] for name in changed if name != "slip"}
             options = replace(before, **new_values)
             if "slip" in changed:
-                return self.score_with(slip, options)
-            return mean("nDCG", self.values_by_query(options)[0], self.weight)
+                chosen = {**self.known_for_slips, **_chosen(options), **options.gains}
+                values_by_query = slip_named(slip).scores(self.queries_at(self.k), chosen)
+            else:
+                values_by_query = self.values_by_query(options)[0]
+            return mean("nDCG", values_by_query, self.weight)
 
         choices = []
         for name, both in values.items():

@@ -248,10 +248,7 @@ def _score(got: Any, highest: float) -> _Number:
     number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
-        file = ""
-        if isinstance(got, (str, os.PathLike)):
-            by_query = "a file that holds the value of each query"
-            file = mark("file of got", said=by_query, before=", or ")
+        file = mark("file of got", said="a file with the value of each query", before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
