@@ -360,10 +360,10 @@ def explained(
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions."""
-    cutoffs = [scorer.k]
-    if reported is not None:
-        cutoffs = reported.cutoffs or cutoffs
-    scores, errors, values = _scores_of_conventions(scorer, cutoffs)
+    k: Any = scorer.k
+    if reported is not None and len(reported.cutoffs) > 1:
+        k = reported.cutoffs
+    scores, errors, values = _scores_of_conventions(scorer, k)
     for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
@@ -403,7 +403,7 @@ def explained(
 
 
 def _scores_of_conventions(
-    scorer: "Scorer", cutoffs: list[int | None]
+    scorer: "Scorer", k: Any
 ) -> tuple[dict[str, float | None], dict[str, str], dict[str, Floats]]:
     """Return the scores at the first cutoff, the errors, and the values of queries at all."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
@@ -411,7 +411,7 @@ def _scores_of_conventions(
     values: dict[str, Floats] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
         try:
-            at_cutoffs = scorer.values_by_query(scorer.options_of(name, k=cutoffs))
+            at_cutoffs = scorer.values_by_query(scorer.options_of(name, k=k))
             scores[name] = mean("nDCG", at_cutoffs[0], scorer.weight)
         except ValueError as error:
             errors[name] = Message(marked(error))
