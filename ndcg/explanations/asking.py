@@ -110,8 +110,8 @@ class Asker:
             ranks.append(0)
         queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
         values = [self.once(query).value for query in queries]
-        counted = [value for value in values if not math.isnan(value)]
-        expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
+        counted = np.count_nonzero(np.isfinite(values))
+        expected = np.nansum(values) / (2 if is_sum else max(1, counted))
         answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
         if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:

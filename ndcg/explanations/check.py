@@ -338,7 +338,9 @@ def _options(convention: str) -> dict[str, Any]:
 
 
 def _fewest_slips(result: Check) -> float:
-    return min((len(match.slips) for match in result.matches), default=math.inf)
+    if not result.matches:
+        return math.inf
+    return len(result.matches[0].slips)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
@@ -432,8 +434,10 @@ def _signature(result: Check, answers: Answers) -> str:
     shown_names = {"v", "log"}
     for name, usual_value in usual.items():
         values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
-        others = [value for value in values if str(value) != str(usual_value)]
-        if not any(changes_nothing(name, value) for value in others):
+        for value in values:
+            if str(value) != str(usual_value) and changes_nothing(name, value):
+                break
+        else:
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
     if k is None and usual["ideal"] == "full":

@@ -367,7 +367,7 @@ def explained(
     for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
-    first = next(name for name, score in scores.items() if score is not None)
+    first = next(iter(values))
     start = scorer.options_of(first)
     measure = result_name("nDCG", scorer.k)
     explanation = Explanation(scorer.signature(start), measure, scores, errors, notes=notes)
@@ -534,7 +534,7 @@ def _shapley_value(
     name: str, names: Sequence[str], score: Callable[[frozenset[str]], float]
 ) -> float:
     """Return the Shapley value of a choice: its effect, averaged over all orders of changes."""
-    others = [other for other in names if other != name]
+    others = set(names) - {name}
     effects = []
     for size in range(len(names)):
         # In as many of all orders, exactly these others are changed before it.

@@ -382,10 +382,12 @@ def _cutoff_of(measure: Any) -> _Cutoff:
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = [match for line in lines if (match := LOGGED.search(line.text))]
-    for match in logged:
-        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if logged:
+    is_log = False
+    for line in lines:
+        if match := LOGGED.search(line.text):
+            is_log = True
+            yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if is_log:
         return
     header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):

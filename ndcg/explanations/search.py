@@ -140,9 +140,9 @@ def settings_to_try(searched: Searched) -> Iterator[Setting]:
     # The others have these documents, or only the judged ones among them.
     longest = int(np.diff(readings[0].rankings.offsets).max())
     cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    choices = []
+    choices: list[Any] = []
     for reading in readings:
-        choices += [(reading, choice) for choice in product(*reading.grid.values())]
+        choices += product([reading], product(*reading.grid.values()))
     for reading, choice in tracked(choices, "Searching", " options"):
         yield from _scored_choice(searched, reading, choice, cutoffs)
 
@@ -408,8 +408,10 @@ def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | Non
     if ideal == "full":
         return cutoffs
     # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
-    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
-    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
+    by_ranks: dict[int, int | None] = {}
+    for cutoff in cutoffs:
+        by_ranks.setdefault(min(cutoff or longest, longest), cutoff)
+    return list(by_ranks.values())
 
 
 # Slips

@@ -246,7 +246,7 @@ SLIPS = (
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of "
         "documents decide.",
         both=_with(
-            run=lambda query: {document: query.run[document] for document in sorted(query.run)},
+            run=lambda query: dict(sorted(query.run.items())),
             options={"ties": "first"},
         ),
     ),
