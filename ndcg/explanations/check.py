@@ -100,8 +100,7 @@ class Check(Readable):
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if other scores contradict them, and if it refused most rankings: a few scores that
-        agree do not show what it computes.
+        Empty if other scores contradict them, and if it refused most rankings.
         """
         if self.refused or self.contradiction:
             return ()

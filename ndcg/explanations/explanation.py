@@ -423,10 +423,7 @@ def _scores_of_conventions(
 
 
 class Scorer:
-    """Score the same rankings under different options, and read them only once.
-
-    What does not depend on the reported scores is kept for other reported scores.
-    """
+    """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: int | None, options: Mapping[str, Any]) -> None:
         self.inputs = inputs

@@ -13,11 +13,7 @@ from .slip_terms import Query, ranked
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-# fmt: off
-CUTOFF_NAMES = (
-    "k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit",
-)
-# fmt: on
+_CUTOFFS = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -383,7 +379,7 @@ def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
 
 
 def _is_cutoff(parameter: inspect.Parameter) -> bool:
-    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind is not parameter.VAR_KEYWORD
+    return parameter.name.lower() in _CUTOFFS and parameter.kind is not parameter.VAR_KEYWORD
 
 
 def _must_be_named(parameter: inspect.Parameter) -> bool:

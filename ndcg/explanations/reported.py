@@ -502,7 +502,7 @@ def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
             yield _Row(ALL_QUERIES[0], score, name)
 
 
-def _rows_of_record(record: Mapping[str, Any]) -> Iterator[_Row]:
+def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
@@ -511,9 +511,7 @@ def _rows_of_record(record: Mapping[str, Any]) -> Iterator[_Row]:
             columns.append(name)
     if query_column is None and len(columns) == 2:
         query_column = columns.pop(0)
-    query = None
-    if query_column is not None:
-        query = record[query_column]
+    query = record.get(query_column)
     ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
         yield _Row(query, record[name], name)
