@@ -221,7 +221,7 @@ class Explanation(Readable):
             elif len(answer.fits) > 1:
                 yield "These give every query the same value, so queries do not distinguish them."
         elif answer.fits:
-            fits = f"settings that fit: {answer.settings:,}"
+            fits = f"settings of different values that fit: {answer.settings:,}"
             if self.matches:
                 fits = f"conventions that fit: {names}"
             yield (
@@ -232,9 +232,11 @@ class Explanation(Readable):
             if not self.matches:
                 yield from self._ways(answer, "would give")
         else:
-            name, number = self._nearest_first()[0]
-            nearest = f"the nearest is {name}, {number_text(number)}"
-            yield f"No convention gives {self.reported}; {nearest}."
+            nearest = ""
+            if self.nearest is None:
+                name, number = self._nearest_first()[0]
+                nearest = f"; the nearest is {name}, {number_text(number)}"
+            yield f"No convention gives {self.reported}{nearest}."
             yield f"None of {self.tried:,} combinations of options gives it."
             yield "Were other queries or documents scored, weighted or excluded?"
 

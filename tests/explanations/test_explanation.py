@@ -190,8 +190,10 @@ def test_a_score_that_no_convention_has_is_searched_in_all_combinations(
         assert each.score == pytest.approx(got, abs=5e-6)
     changes = [len(each.changed) for each in found.combinations]
     assert changes == sorted(changes)
-    fits = f"settings that fit: {found.answer.settings}; settings that chance alone gives: 0."
-    assert found.remarks()[0].startswith(f"It cannot be told what gives {got} ({fits}")
+    fits = f"settings of different values that fit: {found.answer.settings}"
+    assert found.remarks()[0].startswith(
+        f"It cannot be told what gives {got} ({fits}; settings that chance alone gives: 0."
+    )
 
 
 # What is told
