@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..files.paths import from_files
+from ..inputs.exclusion import are_excluded
+from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, parts, read
 from ..measure.messages import InputError, mark, warn
@@ -19,6 +21,7 @@ from ..measure.options import Options
 from ..measure.scoring import (
     InvalidRankingError,
     check_queries,
+    hint_of_negative,
     in_threads,
     measure_queries,
 )
@@ -121,6 +124,7 @@ def counted_parts(
     """
     before = 0
     inputs = from_files(inputs, **options.sides).settled(**options.sides)
+    refuse_negative(inputs.references, inputs.exclude, options)
     for part in parts(inputs, first_query=first_query, **options.reading):
         if options.missing == "raise":
             refuse_missing(part, before)
@@ -131,6 +135,36 @@ def counted_parts(
         before += part.queries
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Raise an error for the first row of a file or table with a negative relevance.
+
+    The options may allow it.
+    """
+    if options.scoring["negative_relevance"] != "raise":
+        return
+    # Rows of a file or table are named here, all other documents by the kernel.
+    if not isinstance(references, Columns) or references.place_of is None:
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if not negative.any():
+        return
+    # Documents that are excluded from the run alone stay in the ideal.
+    if exclude is not None and options.exclude_from == "both":
+        negative &= ~are_excluded(references, exclude)
+    if not negative.any():
+        return
+    row = int(np.argmax(negative))
+    document, query = references.words(row)
+    pair = f"query {query}, document {document}"
+    problem = f"the relevance {references.value[row]:g} is negative"
+    # On the page and in the shell, a file is named by its path alone.
+    argument = mark("file", said="references", after=": ")
+    hint = hint_of_negative(references.value[negative])
+    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:

@@ -14,6 +14,7 @@ from ..inputs.slices import Slices
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
+from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
 from .contest import Contest, results_of
 from .measured import (
@@ -193,6 +194,7 @@ def _columns_of_systems(
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
+    refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}

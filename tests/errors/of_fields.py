@@ -294,6 +294,7 @@ OF_TABLES: dict[str, Row] = {
     ),
     "a negative relevance": qrels(
         pa.table({"query_id": ["q"], "doc_id": ["a"], "relevance": [-2]}),
+        "row 0",
         "query 'q', document 'a'",
     ).when_scored(),
     "the query in the index": run(

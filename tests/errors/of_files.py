@@ -298,6 +298,8 @@ LETOR_FILES: dict[str, Row] = {
     "a negative relevance": refused(
         compute,
         "references",
+        "train.letor",
+        "line 2",
         "query '10', document '1'",
         predictions=[0.5, 0.25],
         references=File("train.letor", "2 qid:10 1:1\n-1 qid:10 1:1\n"),

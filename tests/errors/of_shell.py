@@ -103,7 +103,8 @@ SIDES: dict[str, Row] = {
     ),
     "a negative relevance": said(
         "score a.txt main.txt",
-        "qrels",
+        "a.txt",
+        "line 2",
         "query 'q0', document 'd1'",
         a_txt="q0 0 d0 1\nq0 0 d1 -1\n",
     ),

@@ -251,10 +251,10 @@ def test_a_document_that_is_excluded_from_the_run_may_not_have_a_negative_releva
     (tmp_path / "qrels.txt").write_text("q 0 a -2\nq 0 b 1\n")
     run = {"q": {"a": 2.0, "b": 1.0}}
     path = tmp_path / "qrels.txt"
-    for qrels in (path, {"q": {"a": -2, "b": 1}}):
+    for qrels, places in ((path, (str(path), "line 1")), ({"q": {"a": -2, "b": 1}}, ())):
         inputs = {"predictions": run, "references": qrels, "exclude": {"q": ["a"]}}
         assert ndcg.compute(**inputs) == {"nDCG": 1.0}
-        with refusal("references", "query 'q', document 'a'"):
+        with refusal("references", *places, "query 'q', document 'a'"):
             ndcg.compute(**inputs, exclude_from="run")
 
 

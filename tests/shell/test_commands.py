@@ -308,13 +308,13 @@ def test_no_document_in_common_is_said_on_standard_error(
     assert call(f"{command} qrels.txt {runs} -k 5 -o json")[2] == said
 
 
-def test_an_error_about_a_negative_relevance_names_the_first_for_every_run(
+def test_an_error_about_a_negative_relevance_names_its_first_line_for_every_run(
     call: Call, folder: Path
 ) -> None:
     negative = {query: QRELS[query] | {"d4": -1} for query in ("q7", "q3", "q30")}
     write(qrels=QRELS | negative, few=MAIN | {"q3": {"d0": 1}})
     problem = (
-        "qrels: query 'q3', document 'd4': the relevance -1.0 is negative; "
+        f"qrels.txt: line {3 * 12 + 5}: query 'q3', document 'd4': the relevance -1 is negative; "
         "--ignore-index -1 removes it if it is padding; --negative-relevance clip counts it as "
         "gain 0, as --convention trec_eval does, --negative-relevance keep as it is\n"
     )
@@ -336,7 +336,9 @@ def test_an_error_about_a_negative_relevance_names_the_first_for_every_run(
         call("score qrels.txt main.txt --exclude all.json --exclude-from run")[2]
         == f"ndcg score: {problem}"
     )
-    assert "query 'q7'" in call("score qrels.txt main.txt --exclude some.json")[2]
+    assert (
+        f"line {7 * 12 + 5}: query 'q7'" in call("score qrels.txt main.txt --exclude some.json")[2]
+    )
 
 
 def test_audit_counts_the_judgments_behind_a_score(call: Call, folder: Path, ndcg: Metric) -> None:
