@@ -5149,6 +5149,259 @@ def _arrow_lists(
     return pa.ListArray.from_arrays(offsets, values)
 
 
+# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention.
+
+class Combination(NamedTuple):
+    """Options that give the reported scores.
+
+    Attributes:
+        convention: the convention that differs in the fewest options.
+        changed: the options that differ from it, with their values; `k` among them if the cutoff is
+            another.
+        score: the mean under these options.
+        given: the options that the caller set, and the cutoff, unless they are changed.
+    """
+
+    convention: str
+    changed: dict[str, Any]
+    score: float
+    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of `compute`."""
+        return {"convention": self.convention, **self.given, **self.changed}
+
+    @property
+    def call(self) -> str:
+        """The options as Python arguments.
+
+        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
+        "convention='rectools', gain='exponential', k=20"
+        """
+        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
+
+    @property
+    def flags(self) -> str:
+        """The options as arguments in the shell.
+
+        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
+        '--convention rectools --judged-only -k all'
+        """
+        words = []
+        for name, value in self.options.items():
+            flag = f"--{name.replace('_', '-')}"
+            if name == "k":
+                flag = "-k"
+            if value is True:
+                words.append(flag)
+            elif value is not False:
+                words.append(f"{flag} {_shell_text(value)}")
+        return " ".join(words)
+
+    @property
+    def marked(self) -> str:
+        """The combination in words, with its options marked."""
+        if not self.changed:
+            return self.convention
+        changed = []
+        for name, value in self.changed.items():
+            text = "the whole list" if value is None else value
+            changed.append(mark(name, value, said=f"{name}={text}"))
+        return f"{self.convention}, but {' and '.join(changed)}"
+
+    def __str__(self) -> str:
+        return worded(self)
+
+
+def _python_text(value: Any) -> str:
+    if isinstance(value, float) and np.isnan(value):
+        # repr gives nan, which is no name in Python.
+        return 'float("nan")'
+    return repr(value)
+
+
+def _shell_text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return shlex.quote(text_of_gain(value))
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_shell_text, value))
+    if value is None:
+        return "all"
+    return str(value)
+
+
+# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
+
+NEAR = 0.05  # how close to the reported score one of another origin is assumed to be
+UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
+
+
+class Evidence(NamedTuple):
+    """Reported scores, or the reported values of all queries."""
+
+    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
+    tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
+    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
+    by_query: bool = False  # whether these are the values of the queries
+
+    def near(self, values: Floats) -> Mask:
+        """Return which values match."""
+        is_near = np.abs(values - self.scores) <= self.tolerance
+        both_nan = np.isnan(values) & np.isnan(self.scores)
+        return np.asarray(is_near | both_nan)
+
+    def ranges(self) -> tuple[Floats, Floats]:
+        """Return the range of the scores near every one; from 0 to 1 for one from 0 to 1."""
+        low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
+        return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
+
+    def share(self) -> float:
+        """Return the share of the values near the reported ones that match all of them."""
+        low, high = self.ranges()
+        shares = np.minimum(1, 2 * self.tolerance / (high - low))
+        if self.by_query:
+            shares = shares[tells(self.scores)]
+        return float(np.prod(shares))
+
+
+def tells(values: Floats) -> Mask:
+    """Return which values tell something: many definitions give a query 0, 1 or no value alike."""
+    return np.isfinite(values) & ~np.isin(values.round(6), (0, 1))
+
+
+def means_of(values: Floats, weight: Floats | None) -> Floats:
+    """Return the mean at every cutoff over the queries that have a value."""
+    if weight is None:
+        weight = np.ones(values.shape[1])
+    has_value = ~np.isnan(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
+
+
+class Tried:
+    """The settings that were tried: their scores, and their numbers of changes."""
+
+    def __init__(self) -> None:
+        self._scores: list[Floats] = []
+        self._changes: list[NDArray[np.int64]] = []
+
+    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
+        """Add settings: their scores, with a column for every reported one, and their changes."""
+        has_score = ~np.isnan(scores).any(axis=1)
+        self._scores.append(scores[has_score])
+        self._changes.append(changes[has_score])
+
+    def __len__(self) -> int:
+        return sum(map(len, self._scores))
+
+    def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
+        """Return how many settings with so many changes at most match scores of another origin.
+
+        Settings with the same scores count once.
+        """
+        if not len(self):
+            return 0.0
+        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
+        if evidence.by_query:
+            # The values of queries have no scores to compare, so every setting counts.
+            return len(scores) * evidence.share()
+        low, high = evidence.ranges()
+        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
+        distinct = np.unique(scores[is_near].round(9), axis=0)
+        return len(distinct) * evidence.share()
+
+
+# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
+
+SHOWN_PROPERTIES = 2  # other properties often follow from these
+TELLING = 0.05  # the highest probability that so many queries have a property by chance
+
+
+def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
+    """Return which queries have the properties that definitions of nDCG treat differently.
+
+    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
+    >>> properties = properties_of(rankings, None)
+    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
+    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
+    """
+    counts, lacking = rankings.counts(), rankings.lacking()
+    retrieved, judged = counts["retrieved"], counts["judged"]
+    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
+    relevance = rankings.relevance
+    if rankings.judged is not None:
+        relevance = np.where(rankings.judged, relevance, 0)
+    highest = np.zeros(rankings.queries)
+    np.maximum.at(highest, query, relevance)
+    lower_grades = (relevance > 0) & (relevance < highest[query])
+    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
+    properties = {
+        "no place in the run": lacking,
+        "no retrieved documents": (retrieved == 0) & ~lacking,
+        "no relevant documents": counts["relevant"] == 0,
+        "documents with equal scores": ties > 0,
+        "unjudged documents": retrieved > counts["retrieved and judged"],
+        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
+        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
+        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
+        "a relevance above 1": highest > 1,
+    }
+    if k is not None:
+        properties["more retrieved documents than the cutoff"] = retrieved > k
+        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
+        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
+    return properties
+
+
+def in_common(
+    properties: Mapping[str, Mask], differing: Mask, values: Floats, nearest: str
+) -> Iterator[str]:
+    """Yield sentences on the properties of queries that differ from the nearest definition.
+
+    The most telling come first. Properties and `differing` are masks of the queries. Queries that
+    agree on a value that tells nothing are left out.
+    """
+    compared = differing | tells(values)
+    differ = int(np.count_nonzero(differing))
+    agree = int(np.count_nonzero(compared)) - differ
+    telling = []
+    for name, having in properties.items():
+        have = int(np.count_nonzero(having & compared))
+        differ_with = int(np.count_nonzero(having & differing))
+        chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
+        if 2 * differ_with > differ and chance <= TELLING:
+            sentence = (
+                f"{differ_with:,} of the {differ:,} queries that differ from {nearest} have "
+                f"{name}; of the {agree:,} that agree on a value other than 0 and 1, "
+                f"{have - differ_with:,} do."
+            )
+            telling.append((chance, sentence))
+    telling.sort(key=itemgetter(0))
+    for _, sentence in telling[:SHOWN_PROPERTIES]:
+        yield sentence
+
+
+def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
+    """Return the probability that at least as many of a random sample have a property.
+
+    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
+    0.2222
+    """
+
+    def log_ways(count: int, chosen: int) -> float:
+        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
+
+    # the upper tail of the hypergeometric distribution
+    lacking = total - having
+    log_samples = log_ways(total, drawn)
+    probabilities = []
+    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
+        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
+        probabilities.append(math.exp(log_ways_to_draw - log_samples))
+    return math.fsum(probabilities)
+
+
 # ndcg/inputs/fields.py: The names of fields: the standard ones, and what `fields=` names.
 
 ROLES = ("query", "document", "score", "relevance")
@@ -6833,7 +7086,7 @@ LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
-FEWEST_QUERIES = 5  # fewer may have the ids of users and items in common by chance
+FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 
@@ -14021,7 +14274,7 @@ def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
         return ""
     if options.measures == ("IDCG",):  # which needs no run
         return ""
-    if rankings.queries < 2 or rankings.sides()[0].any():
+    if rankings.queries < FEWEST_QUERIES or rankings.sides()[0].any():
         return ""
     if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
         return ""
@@ -14491,6 +14744,7 @@ def counted_parts(
     """
     before = 0
     inputs = from_files(inputs, **options.sides).settled(**options.sides)
+    refuse_negative(inputs.references, inputs.exclude, options)
     for part in parts(inputs, first_query=first_query, **options.reading):
         if options.missing == "raise":
             refuse_missing(part, before)
@@ -14501,6 +14755,36 @@ def counted_parts(
         before += part.queries
     if not before:
         raise ValueError(NOTHING_TO_SCORE)
+
+
+def refuse_negative(references: Any, exclude: Any, options: Options) -> None:
+    """Raise an error for the first row of a file or table with a negative relevance.
+
+    The options may allow it.
+    """
+    if options.scoring["negative_relevance"] != "raise":
+        return
+    # Rows of a file or table are named here, all other documents by the kernel.
+    if not isinstance(references, Columns) or references.place_of is None:
+        return
+    negative = references.value < 0
+    if options.ignore_index is not None:
+        negative &= references.value != options.ignore_index
+    if not negative.any():
+        return
+    # Documents that are excluded from the run alone stay in the ideal.
+    if exclude is not None and options.exclude_from == "both":
+        negative &= ~are_excluded(references, exclude)
+    if not negative.any():
+        return
+    row = int(np.argmax(negative))
+    document, query = references.words(row)
+    pair = f"query {query}, document {document}"
+    problem = f"the relevance {references.value[row]:g} is negative"
+    # On the page and in the shell, a file is named by its path alone.
+    argument = mark("file", said="references", after=": ")
+    hint = hint_of_negative(references.value[negative])
+    raise InputError(problem, f"{argument}{references.place(row)}", pair, hint=hint)
 
 
 def refuse_missing(rankings: Rankings, first_query: int = 0) -> None:
@@ -14564,666 +14848,6 @@ def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
         raise InputError(
             error.problem, argument, place, position=position, hint=error.hint
         ) from None
-
-
-# ndcg/explanations/combination.py: Describe options that give reported scores as a few changes of a convention.
-
-class Combination(NamedTuple):
-    """Options that give the reported scores.
-
-    Attributes:
-        convention: the convention that differs in the fewest options.
-        changed: the options that differ from it, with their values; `k` among them if the cutoff is
-            another.
-        score: the mean under these options.
-        given: the options that the caller set, and the cutoff, unless they are changed.
-    """
-
-    convention: str
-    changed: dict[str, Any]
-    score: float
-    given: dict[str, Any] = {}  # noqa: RUF012  # never changed
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of `compute`."""
-        return {"convention": self.convention, **self.given, **self.changed}
-
-    @property
-    def call(self) -> str:
-        """The options as Python arguments.
-
-        >>> Combination("rectools", {"gain": "exponential", "k": 20}, 0.283).call
-        "convention='rectools', gain='exponential', k=20"
-        """
-        return ", ".join(f"{name}={_python_text(value)}" for name, value in self.options.items())
-
-    @property
-    def flags(self) -> str:
-        """The options as arguments in the shell.
-
-        >>> Combination("rectools", {"judged_only": True, "k": None}, 0.283).flags
-        '--convention rectools --judged-only -k all'
-        """
-        words = []
-        for name, value in self.options.items():
-            flag = f"--{name.replace('_', '-')}"
-            if name == "k":
-                flag = "-k"
-            if value is True:
-                words.append(flag)
-            elif value is not False:
-                words.append(f"{flag} {_shell_text(value)}")
-        return " ".join(words)
-
-    @property
-    def marked(self) -> str:
-        """The combination in words, with its options marked."""
-        if not self.changed:
-            return self.convention
-        changed = []
-        for name, value in self.changed.items():
-            text = "the whole list" if value is None else value
-            changed.append(mark(name, value, said=f"{name}={text}"))
-        return f"{self.convention}, but {' and '.join(changed)}"
-
-    def __str__(self) -> str:
-        return worded(self)
-
-
-def _python_text(value: Any) -> str:
-    if isinstance(value, float) and np.isnan(value):
-        # repr gives nan, which is no name in Python.
-        return 'float("nan")'
-    return repr(value)
-
-
-def _shell_text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return shlex.quote(text_of_gain(value))
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(_shell_text, value))
-    if value is None:
-        return "all"
-    return str(value)
-
-
-# ndcg/explanations/evidence.py: Reported scores as evidence: which values match them, and how many settings would by chance.
-
-NEAR = 0.05  # how close to the reported score one of another origin is assumed to be
-UNLIKELY = 0.03  # the most settings by chance with which one is named as the cause
-
-
-class Evidence(NamedTuple):
-    """Reported scores, or the reported values of all queries."""
-
-    scores: Floats  # the mean at every cutoff, or the value of every query; nan for one without
-    tolerance: Floats  # for a match: half a unit of the last digit, and the error of 32 bits
-    cutoffs: Sequence[int | None] = ()  # the cutoffs of the means; empty if one is unknown
-    by_query: bool = False  # whether these are the values of the queries
-
-    def near(self, values: Floats) -> Mask:
-        """Return which values match."""
-        is_near = np.abs(values - self.scores) <= self.tolerance
-        both_nan = np.isnan(values) & np.isnan(self.scores)
-        return np.asarray(is_near | both_nan)
-
-    def ranges(self) -> tuple[Floats, Floats]:
-        """Return the range of the scores near every one; from 0 to 1 for one from 0 to 1."""
-        low = np.maximum(self.scores - NEAR, np.minimum(self.scores, 0))
-        return low, np.minimum(self.scores + NEAR, np.maximum(self.scores, 1))
-
-    def share(self) -> float:
-        """Return the share of the values near the reported ones that match all of them."""
-        low, high = self.ranges()
-        shares = np.minimum(1, 2 * self.tolerance / (high - low))
-        if self.by_query:
-            shares = shares[tells(self.scores)]
-        return float(np.prod(shares))
-
-
-def tells(values: Floats) -> Mask:
-    """Return which values tell something: many definitions give a query 0, 1 or no value alike."""
-    return np.isfinite(values) & ~np.isin(values.round(6), (0, 1))
-
-
-def means_of(values: Floats, weight: Floats | None) -> Floats:
-    """Return the mean at every cutoff over the queries that have a value."""
-    if weight is None:
-        weight = np.ones(values.shape[1])
-    has_value = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((np.where(has_value, values, 0) @ weight) / (has_value @ weight))
-
-
-class Tried:
-    """The settings that were tried: their scores, and their numbers of changes."""
-
-    def __init__(self) -> None:
-        self._scores: list[Floats] = []
-        self._changes: list[NDArray[np.int64]] = []
-
-    def add(self, scores: Floats, changes: NDArray[np.int64]) -> None:
-        """Add settings: their scores, with a column for every reported one, and their changes."""
-        has_score = ~np.isnan(scores).any(axis=1)
-        self._scores.append(scores[has_score])
-        self._changes.append(changes[has_score])
-
-    def __len__(self) -> int:
-        return sum(map(len, self._scores))
-
-    def by_chance(self, evidence: Evidence, most: float = math.inf) -> float:
-        """Return how many settings with so many changes at most match scores of another origin.
-
-        Settings with the same scores count once.
-        """
-        if not len(self):
-            return 0.0
-        scores = np.concatenate(self._scores)[np.concatenate(self._changes) <= most]
-        if evidence.by_query:
-            # The values of queries have no scores to compare, so every setting counts.
-            return len(scores) * evidence.share()
-        low, high = evidence.ranges()
-        is_near = ((low <= scores) & (scores <= high)).all(axis=1)
-        distinct = np.unique(scores[is_near].round(9), axis=0)
-        return len(distinct) * evidence.share()
-
-
-# ndcg/explanations/properties.py: Find what the queries on which two definitions of nDCG differ have in common.
-
-SHOWN_PROPERTIES = 2  # other properties often follow from these
-TELLING = 0.05  # the highest probability that so many queries have a property by chance
-
-
-def properties_of(rankings: Rankings, k: int | None) -> dict[str, Mask]:
-    """Return which queries have the properties that definitions of nDCG treat differently.
-
-    >>> rankings = Rankings(np.array([1, 2, 0]), np.array([0.9, 0.9, 0.1]), np.array([0, 2, 3]))
-    >>> properties = properties_of(rankings, None)
-    >>> [name for name, has in properties.items() if has.tolist() == [True, False]]
-    ['documents with equal scores', 'grades of relevance', 'a relevance above 1']
-    """
-    counts, lacking = rankings.counts(), rankings.lacking()
-    retrieved, judged = counts["retrieved"], counts["judged"]
-    query = np.repeat(np.arange(rankings.queries), np.diff(rankings.offsets))
-    relevance = rankings.relevance
-    if rankings.judged is not None:
-        relevance = np.where(rankings.judged, relevance, 0)
-    highest = np.zeros(rankings.queries)
-    np.maximum.at(highest, query, relevance)
-    lower_grades = (relevance > 0) & (relevance < highest[query])
-    ties = np.bincount(rankings.queries_of_ties(), minlength=rankings.queries)
-    properties = {
-        "no place in the run": lacking,
-        "no retrieved documents": (retrieved == 0) & ~lacking,
-        "no relevant documents": counts["relevant"] == 0,
-        "documents with equal scores": ties > 0,
-        "unjudged documents": retrieved > counts["retrieved and judged"],
-        "judged documents that were not retrieved": judged > counts["retrieved and judged"],
-        "a negative relevance": np.bincount(query, relevance < 0, rankings.queries) > 0,
-        "grades of relevance": np.bincount(query, lower_grades, rankings.queries) > 0,
-        "a relevance above 1": highest > 1,
-    }
-    if k is not None:
-        properties["more retrieved documents than the cutoff"] = retrieved > k
-        properties["fewer retrieved documents than the cutoff"] = (retrieved < k) & (retrieved > 0)
-        properties["more relevant documents than the cutoff"] = counts["relevant"] > k
-    return properties
-
-
-def in_common(
-    properties: Mapping[str, Mask], differing: Mask, values: Floats, noun: str, nearest: str
-) -> Iterator[str]:
-    """Yield sentences on the properties of queries that differ from the nearest definition.
-
-    The most telling come first. `noun` names the queries; properties and `differing` are masks of
-    them. Queries that agree on a value that tells nothing are left out.
-    """
-    compared = differing | tells(values)
-    differ = int(np.count_nonzero(differing))
-    agree = int(np.count_nonzero(compared)) - differ
-    telling = []
-    for name, having in properties.items():
-        have = int(np.count_nonzero(having & compared))
-        differ_with = int(np.count_nonzero(having & differing))
-        chance = _chance_of_as_many(differ_with, differ, have, differ + agree)
-        if 2 * differ_with > differ and chance <= TELLING:
-            sentence = (
-                f"{differ_with:,} of the {differ:,} {noun} that differ from {nearest} have {name}; "
-                f"of the {agree:,} that agree on a value other than 0 and 1, "
-                f"{have - differ_with:,} do."
-            )
-            telling.append((chance, sentence))
-    telling.sort(key=itemgetter(0))
-    for _, sentence in telling[:SHOWN_PROPERTIES]:
-        yield sentence
-
-
-def _chance_of_as_many(seen: int, drawn: int, having: int, total: int) -> float:
-    """Return the probability that at least as many of a random sample have a property.
-
-    >>> round(_chance_of_as_many(2, 2, 5, 10), 4)  # 5/10 of 4/9
-    0.2222
-    """
-
-    def log_ways(count: int, chosen: int) -> float:
-        return math.lgamma(count + 1) - math.lgamma(chosen + 1) - math.lgamma(count - chosen + 1)
-
-    # the upper tail of the hypergeometric distribution
-    lacking = total - having
-    log_samples = log_ways(total, drawn)
-    probabilities = []
-    for count in range(max(seen, drawn - lacking), min(drawn, having) + 1):
-        log_ways_to_draw = log_ways(having, count) + log_ways(lacking, drawn - count)
-        probabilities.append(math.exp(log_ways_to_draw - log_samples))
-    return math.fsum(probabilities)
-
-
-# ndcg/explanations/search.py: Search for combinations of options that give reported scores, for papers with custom code.
-
-USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
-SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
-# The options that the ideal DCG depends on, beside the ideal and the options of reading.
-OPTIONS_OF_IDEAL = ("gain", "discount", "negative_relevance")
-# The options that are searched, with their values. If values cannot differ on some rankings, only
-# the first is tried.
-VALUES: dict[str, Sequence[Any]] = {
-    "gain": tuple(OPTIONS["gain"].words),
-    "discount": tuple(OPTIONS["discount"].words),
-    "ideal": tuple(OPTIONS["ideal"].words),
-    "score_dtype": tuple(OPTIONS["score_dtype"].words),
-    "ties": tuple(OPTIONS["ties"].words),
-    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
-    "negative_relevance": ("clip", "keep"),
-    "judged_only": (False, True),
-    "missing": ("empty", "skip"),
-}
-
-
-class Searched(NamedTuple):
-    """The rankings, the known options and the evidence of a search."""
-
-    read: Callable[[Options], Rankings]  # returns the rankings under some options
-    given: Mapping[str, Any]  # the options that are known
-    k: int | None  # the cutoff of the caller
-    weight: Floats | None  # the weight of every query
-    evidence: Evidence  # the reported scores; a setting must match all of them
-
-    @property
-    def cutoffs(self) -> Sequence[int | None]:
-        """The cutoffs of the reported scores, or that of the caller."""
-        return self.evidence.cutoffs or [self.k]
-
-    def options(self, **chosen: Any) -> Options:
-        """Return the known options with others, which replace known ones of the same name."""
-        return Options.parse(**{**self.given, **chosen})
-
-    def values_of(self, name: str) -> Sequence[Any]:
-        """Return the values of an option to try."""
-        if name in self.given:
-            return (self.given[name],)
-        return VALUES[name]
-
-    def scores_of(self, values: Floats) -> Floats:
-        """Return the means to compare with the evidence, from values of queries at every cutoff.
-
-        There is a row for every setting and a column for every mean, none for values of queries.
-        """
-        if self.evidence.by_query:
-            return np.empty((len(values), 0))
-        means = means_of(values, self.weight)
-        if self.evidence.cutoffs:
-            return means[np.newaxis]
-        return means[:, np.newaxis]
-
-    def matching(self, values: Floats, scores: Floats) -> Mask:
-        """Return which settings match all evidence, from the values of queries and their means."""
-        compared = values if self.evidence.by_query else scores
-        return np.asarray(self.evidence.near(compared).all(axis=1))
-
-
-class PossibleCause(NamedTuple):
-    """A convention, other options or a slip that gives the reported scores."""
-
-    combination: Combination
-    values: int  # a hash of the values of queries
-    slip: str = ""  # the name of the slip; empty without one
-    as_given: bool = False  # whether it gives the scores only if they are no percentages
-
-    @property
-    def changes(self) -> int:
-        """In how many ways it differs from a convention."""
-        return len(self.combination.changed) + bool(self.slip)
-
-
-def matching_conventions(searched: Searched) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match, and the scores of all."""
-    tried = Tried()
-    matching: list[PossibleCause] = []
-    for name in CONVENTIONS:
-        try:
-            options = searched.options(convention=name, k=list(searched.cutoffs))
-            rankings = searched.read(options)
-            with user_terms(rankings):
-                values = measure_rankings(rankings, options)["nDCG"]
-        except ValueError:  # the explanation says why it has no score
-            continue
-        scores = searched.scores_of(values)
-        tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(values, scores).all():
-            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
-    return matching, tried
-
-
-def hash_of(values: Floats) -> int:
-    """Return a hash of the values of queries, which rounding errors do not change."""
-    return hash((values.round(9) + 0.0).tobytes())
-
-
-class Setting(NamedTuple):
-    """Options, and the values of queries under them at one or several cutoffs."""
-
-    chosen: dict[str, Any]  # the options that may change a value
-    cutoffs: Sequence[int | None]  # the cutoff of every row of values
-    values: Floats  # of every query at every cutoff; nan for a query that does not count
-    scores: Floats  # the means to compare with the evidence
-    changes: NDArray[np.int64]  # for every row of scores, how many options differ from a convention
-
-
-def settings_to_try(searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-    """Return the settings of the unknown options, but only one of settings that cannot differ here.
-
-    They do not depend on the reported scores, except for their cutoffs. Also return the errors of
-    options that have no score.
-    """
-    readings, without_score = _readings(searched)
-    return _settings(searched, readings), without_score
-
-
-def _settings(searched: Searched, readings: "Sequence[_Reading]") -> Iterator[Setting]:
-    if not readings:
-        return
-    # The others have these documents, or only the judged ones among them.
-    longest = int(np.diff(readings[0].rankings.offsets).max())
-    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
-    choices = []
-    for reading in readings:
-        choices += [(reading, choice) for choice in product(*reading.grid.values())]
-    for reading, choice in tracked(choices, "Searching", " options"):
-        yield from _scored_choice(searched, reading, choice, cutoffs)
-
-
-class _Reading(NamedTuple):
-    """The rankings as some options read them."""
-
-    chosen: dict[str, Any]  # the options that read them
-    matter: set[str]  # the unknown options that may change the nDCG of a query
-    grid: dict[str, Sequence[Any]]  # the values to try of `OPTIONS_OF_IDEAL`
-    ties: Sequence[Any]  # the orders of ties to try
-    rankings: Rankings
-
-
-def _readings(searched: Searched) -> tuple[list[_Reading], dict[str, str]]:
-    """Return the distinct readings of the rankings, and the errors of options that have none."""
-    readings: list[_Reading] = []
-    without_score: dict[str, str] = {}
-
-    def read(name: str, chosen: Mapping[str, Any]) -> Rankings | None:
-        try:
-            return searched.read(searched.options(k=1, **chosen))
-        except ValueError as error:
-            without_score[f"{name}={chosen[name]}"] = Message(marked(error))
-            return None
-
-    for judged_only in searched.values_of("judged_only"):
-        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
-            # `judged_only` removes nothing.
-            break
-        dtypes = searched.values_of("score_dtype")
-        read_in = []
-        for score_dtype in dtypes:
-            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
-            rankings = read("score_dtype", chosen)
-            if rankings is not None:
-                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
-        # 32 bits can only add ties.
-        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
-        if dtypes_are_alike:
-            del read_in[1:]
-        for chosen, rankings, ties in read_in:
-            matter = VALUES.keys() - searched.given.keys()
-            if dtypes_are_alike:
-                matter.discard("score_dtype")
-            if not ties:
-                matter.discard("ties")
-            if not properties_of(rankings, None)["a negative relevance"].any():
-                matter.discard("negative_relevance")
-            grid = {}
-            for name in (*OPTIONS_OF_IDEAL, "ties"):
-                values = searched.values_of(name)
-                # One value of an option that does not matter is enough.
-                grid[name] = values if name in matter else values[:1]
-            orders = grid.pop("ties")
-            if ties and read("ties", {**chosen, "ties": "docid"}) is None:
-                orders = [order for order in orders if order != "docid"]
-            readings.append(_Reading(chosen, matter, grid, orders, rankings))
-    return readings, without_score
-
-
-def _scored_choice(
-    searched: Searched,
-    reading: _Reading,
-    choice: Sequence[Any],
-    cutoffs: Mapping[str, Sequence[int | None]],
-) -> Iterator[Setting]:
-    """Yield the settings of a choice of the options of the ideal DCG, at the cutoffs of the ideals.
-
-    The DCG does not depend on the ideal, and the ideal DCG does not depend on ties, so both are
-    summed only once.
-    """
-    chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
-    try:
-        options = searched.options(k=1, **chosen)
-    except ValueError:  # this discount does not allow this base of the logarithm
-        return
-    ideals = {}
-    for ideal, ideal_cutoffs in cutoffs.items():
-        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
-    if not any(ideals.values()):
-        return
-    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
-    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
-    rankings = searched.read(perfect_options)
-    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
-    perfect &= rankings.counts()["retrieved"] == 0
-    turned = sign(discounts(1, options.log_base, options.discount))
-    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
-    for ties in reading.ties:
-        dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
-        for ideal, idcg in ideals.items():
-            known = [cutoff for cutoff in idcg if cutoff in dcg]
-            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
-                # All reported scores must match.
-                continue
-            above = np.stack([dcg[cutoff] for cutoff in known])
-            below = np.stack([idcg[cutoff] for cutoff in known])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
-            options_of_values = {**chosen, "ideal": ideal, "ties": ties}
-            yield from _averaged(searched, reading, options_of_values, known, values, perfect)
-
-
-def _sums_at(
-    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
-) -> dict[int | None, Floats]:
-    """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
-    if not cutoffs:
-        return {}
-    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
-    rankings = searched.read(options)
-    try:
-        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
-    except ValueError as error:  # the results of the conventions show the error
-        known: dict[int | None, Floats] = {}
-        # An error with a position is the same at every cutoff.
-        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
-            for cutoff in cutoffs:
-                known |= _sums_at(searched, chosen, measure, [cutoff])
-        return known
-    return dict(zip(cutoffs, sums, strict=True))
-
-
-def _averaged(
-    searched: Searched,
-    reading: _Reading,
-    chosen: Mapping[str, Any],
-    cutoffs: Sequence[int | None],
-    values: Floats,
-    perfect: Mask,
-) -> Iterator[Setting]:
-    """Yield the settings that count empty and missing queries, but only one of settings alike.
-
-    Empty queries have no value yet; `zero_division="perfect_if_empty"` counts the perfect ones
-    as 1.
-    """
-    empty = np.isnan(values)
-    skipped = reading.rankings.lacking()  # by `missing="skip"`
-    ways_of_missing = searched.values_of("missing")
-    if not skipped.any():
-        ways_of_missing = ways_of_missing[:1]
-    for missing in ways_of_missing:
-        filled = empty
-        if missing == "skip":
-            filled = empty & ~skipped
-        fillings = searched.values_of("zero_division")
-        if not filled.any():
-            fillings = fillings[:1]
-        for zero in fillings:
-            value_if_empty: Any = zero
-            if zero == PERFECT_IF_EMPTY:
-                value_if_empty = perfect.astype(np.float64)
-            averaged = np.where(empty, value_if_empty, values)
-            # Skipped queries may have no value in any case.
-            missing_matters = not np.isnan(averaged[:, skipped]).all()
-            if not missing_matters and missing != ways_of_missing[0]:
-                # The first way has given the same.
-                continue
-            options = dict(chosen)
-            if filled.any():
-                options["zero_division"] = zero
-            if missing_matters:
-                options["missing"] = missing
-            for name in options.keys() - reading.matter:
-                del options[name]
-            if missing == "skip":
-                averaged[:, skipped] = np.nan
-            scores = searched.scores_of(averaged)
-            changes = np.full(len(scores), changes_of(options).min())
-            if not searched.evidence.cutoffs:
-                # Another cutoff than the one that was asked for is a change too.
-                changes += [cutoff != searched.k for cutoff in cutoffs]
-            yield Setting(options, cutoffs, averaged, scores, changes)
-
-
-class Matches(NamedTuple):
-    """The combinations that match, and the scores of all that were tried."""
-
-    causes: list[PossibleCause]  # the fewest changes first
-    tried: Tried
-    nearest: Combination | None  # gives most of the reported values of queries, if there are some
-    agreeing: Mask  # the queries that agree with it
-
-
-def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
-    """Compare the values of queries under settings, or their means, with the evidence."""
-    evidence = searched.evidence
-    causes = []
-    tried = Tried()
-    nearest = None
-    agreeing: Mask = np.zeros(0, bool)
-    for setting in settings:
-        values = setting.values
-        tried.add(setting.scores, setting.changes)
-        if evidence.by_query:
-            near = evidence.near(values)
-            row = int(near.sum(axis=1).argmax())
-            if nearest is None or near[row].sum() > agreeing.sum():
-                agreeing = near[row]
-                nearest = _combination(searched, setting, row, values[[row]])
-        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
-            # If the cutoffs are known, all rows of a setting belong to one match.
-            matching_values = values if evidence.cutoffs else values[[row]]
-            combination = _combination(searched, setting, row, matching_values)
-            causes.append(PossibleCause(combination, hash_of(matching_values)))
-    order = list(CONVENTIONS)
-    causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
-    return Matches(causes, tried, nearest, agreeing)
-
-
-def _combination(searched: Searched, setting: Setting, row: int, values: Floats) -> Combination:
-    """Return a combination as changes of the convention that differs in the fewest options."""
-    convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
-    usual = usual_options(convention)
-    changed: dict[str, Any] = {}
-    for name, value in setting.chosen.items():
-        if repr(value) != repr(usual[name]):
-            changed[name] = value
-    k: Any = searched.evidence.cutoffs
-    if len(k) <= 1:
-        k = setting.cutoffs[row]
-        if k not in searched.cutoffs:
-            changed["k"] = k
-    score = float(means_of(values, searched.weight)[0])
-    return Combination(convention, changed, score, {**searched.given, "k": k})
-
-
-def usual_options(convention: str) -> dict[str, Any]:
-    """Return the options of a convention that are searched."""
-    return {**CONVENTIONS[convention].options, "judged_only": False}
-
-
-@cache
-def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
-    """Return for every convention 1 if an option has another value there, else 0."""
-    # Text is equal for nan too.
-    differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
-    return np.array(differs, np.int64)
-
-
-def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
-    """Return in how many of these options the conventions differ."""
-    changes = np.zeros(len(CONVENTIONS), np.int64)
-    for name, value in chosen.items():
-        changes = changes + _explanations_search_differing(name, repr(value))
-    return changes
-
-
-def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
-    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
-
-    def has_ideal(cutoff: int | None) -> bool:
-        try:
-            searched.options(k=cutoff, ideal=ideal)
-        except ValueError:  # a cutoff of 0; a full ideal needs one that is not too large
-            return False
-        return True
-
-    reported = searched.evidence.cutoffs
-    if reported:
-        return reported if all(map(has_ideal, reported)) else []
-    k = searched.k
-    candidates: list[int | None] = [k]
-    if k is not None:
-        candidates += [k + 1, k - 1]
-    candidates += USUAL_CUTOFFS
-    if longest <= SHORT_RANKING:
-        candidates += range(1, SHORT_RANKING + 1)
-    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
-    if ideal == "full":
-        return cutoffs
-    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
-    whole = [cutoff for cutoff in cutoffs if cutoff is None or cutoff >= longest]
-    return [cutoff for cutoff in cutoffs if cutoff not in whole[1:]]
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -15298,9 +14922,7 @@ class Slip(NamedTuple):
         number, thread = self.reports
         if number == 0:
             return self.meaning
-        if number == 1:
-            return f"{self.meaning} It was reported once, in {thread}."
-        return f"{self.meaning} It was reported {number} times, for example in {thread}."
+        return f"{self.meaning} Public reports: {number}, such as {thread}."
 
     def over(self, other: "Slip") -> "Slip":
         """Return two slips as one, the other one first."""
@@ -15421,11 +15043,7 @@ class Queries:
 
 
 def in_order(documents: Iterable[Any]) -> dict[Any, float]:
-    """Return scores that fall by 1 from document to document.
-
-    >>> in_order(["b", "a"])
-    {'b': -1.0, 'a': -2.0}
-    """
+    """Return scores that fall by 1 from document to document."""
     return {document: -float(rank) for rank, document in enumerate(documents, start=1)}
 
 
@@ -15516,7 +15134,6 @@ def _another(document: Any) -> Any:
 
 
 def _cut_at_length(query: Query) -> Query:
-    """Cut at the length of the run, if that is shorter than the cutoff."""
     length = max(1, len(query.run))
     if query.k is None or query.k > length:
         return query._replace(k=length)
@@ -15533,10 +15150,6 @@ def _without_negative(query: Query) -> Query:
     return query._replace(run=run, qrels=qrels)
 
 
-def _one_deeper(query: Query) -> int | None:
-    return query.k and query.k + 1
-
-
 def _explanations_slips_top(query: Query) -> list[Any]:
     return ranked(query)[: query.k]
 
@@ -15544,8 +15157,6 @@ def _explanations_slips_top(query: Query) -> list[Any]:
 def _with(
     options: Mapping[str, Any] = {}, **fields: Callable[[Query], Any]
 ) -> Term:  # the default is never changed
-    """Return a term with another run, other judgments or another cutoff of the query."""
-
     def change(query: Query) -> Query:
         return query._replace(**{name: value(query) for name, value in fields.items()})
 
@@ -15553,8 +15164,6 @@ def _with(
 
 
 def _with_scores(change: Callable[[Floats], Any]) -> Term:
-    """Return a term with scores that were changed together."""
-
     def run(query: Query) -> Documents:
         with np.errstate(over="ignore"):
             scores = change(np.array(list(query.run.values()), np.float64)).tolist()
@@ -15564,14 +15173,12 @@ def _with_scores(change: Callable[[Floats], Any]) -> Term:
 
 
 def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) -> Term:
-    """Return a term with another gain of relevances, or another discount of ranks."""
     return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
 def _zero_if(
     is_short: Callable[[Query, int], bool],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-    """Return a rule by which short queries score 0, if there is a cutoff."""
 
     def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
         are_short = [query.k is not None and is_short(query, query.k) for query in queries]
@@ -15729,7 +15336,7 @@ SLIPS = (
         "Documents with equal scores are ordered by their ids, the lowest first, so the names of "
         "documents decide.",
         both=_with(
-            run=lambda query: {document: query.run[document] for document in sorted(query.run)},
+            run=lambda query: dict(sorted(query.run.items())),
             options={"ties": "first"},
         ),
     ),
@@ -15935,12 +15542,12 @@ SLIPS = (
     Slip(
         "cutoff one rank too deep",
         "The first k + 1 ranks count.",
-        both=_with(k=_one_deeper),
+        both=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "ideal cut one rank too deep",
         "The ideal counts the first k + 1 ranks, the DCG the first k.",
-        ideal=_with(k=_one_deeper),
+        ideal=_with(k=lambda query: query.k and query.k + 1),
     ),
     Slip(
         "cutoff one rank too short",
@@ -15998,6 +15605,472 @@ def slip_named(name: str) -> Slip:
     return _BY_NAME[name]
 
 
+# ndcg/explanations/search.py: Search for options and slips that give reported scores, for papers with custom code.
+
+SLIPS_TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
+USUAL_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000, None)
+SHORT_RANKING = 10  # every cutoff is tried if no ranking has more documents than this
+# The options that the ideal DCG depends on, beside the ideal and the options of reading.
+OPTIONS_OF_IDEAL = ("gain", "discount", "negative_relevance")
+# The options that are searched, with their values. If values cannot differ on some rankings, only
+# the first is tried.
+VALUES: dict[str, Sequence[Any]] = {
+    "gain": tuple(OPTIONS["gain"].words),
+    "discount": tuple(OPTIONS["discount"].words),
+    "ideal": tuple(OPTIONS["ideal"].words),
+    "score_dtype": tuple(OPTIONS["score_dtype"].words),
+    "ties": tuple(OPTIONS["ties"].words),
+    "zero_division": (0.0, 1.0, math.nan, PERFECT_IF_EMPTY),
+    "negative_relevance": ("clip", "keep"),
+    "judged_only": (False, True),
+    "missing": ("empty", "skip"),
+}
+
+
+class Searched(NamedTuple):
+    """The rankings, the known options and the evidence of a search."""
+
+    read: Callable[[Options], Rankings]  # returns the rankings under some options
+    given: Mapping[str, Any]  # the options that are known
+    k: int | None  # the cutoff of the caller
+    weight: Floats | None  # the weight of every query
+    evidence: Evidence  # the reported scores; a setting must match all of them
+
+    @property
+    def cutoffs(self) -> Sequence[int | None]:
+        """The cutoffs of the reported scores, or that of the caller."""
+        return self.evidence.cutoffs or [self.k]
+
+    def options(self, **chosen: Any) -> Options:
+        """Return the known options with others, which replace known ones of the same name."""
+        return Options.parse(**{**self.given, **chosen})
+
+    def values_of(self, name: str) -> Sequence[Any]:
+        """Return the values of an option to try."""
+        if name in self.given:
+            return (self.given[name],)
+        return VALUES[name]
+
+    def scores_of(self, values: Floats) -> Floats:
+        """Return the means to compare with the evidence: a row a setting, a column a mean."""
+        if self.evidence.by_query:
+            return np.empty((len(values), 0))
+        means = means_of(values, self.weight)
+        if self.evidence.cutoffs:
+            return means[np.newaxis]
+        return means[:, np.newaxis]
+
+    def matching(self, values: Floats, scores: Floats) -> Mask:
+        """Return which settings match all evidence, from the values of queries and their means."""
+        compared = values if self.evidence.by_query else scores
+        return np.asarray(self.evidence.near(compared).all(axis=1))
+
+
+class PossibleCause(NamedTuple):
+    """A convention, other options or a slip that gives the reported scores."""
+
+    combination: Combination
+    values: int  # a hash of the values of queries
+    slip: str = ""  # the name of the slip; empty without one
+    as_given: bool = False  # whether it gives the scores only if they are no percentages
+
+    @property
+    def changes(self) -> int:
+        """In how many ways it differs from a convention."""
+        return len(self.combination.changed) + bool(self.slip)
+
+
+def matching_conventions(
+    searched: Searched, values_by_name: Mapping[str, Floats]
+) -> tuple[list[PossibleCause], Tried]:
+    """Return the conventions that match, by their values of queries, and the scores of all."""
+    tried = Tried()
+    matching: list[PossibleCause] = []
+    for name, values in values_by_name.items():
+        scores = searched.scores_of(values)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        if searched.matching(values, scores).all():
+            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
+    return matching, tried
+
+
+def hash_of(values: Floats) -> int:
+    """Return a hash of the values of queries, which rounding errors do not change."""
+    return hash((values.round(9) + 0.0).tobytes())
+
+
+class Setting(NamedTuple):
+    """Options, and the values of queries under them at one or several cutoffs."""
+
+    chosen: dict[str, Any]  # the options that may change a value
+    cutoffs: Sequence[int | None]  # the cutoff of every row of values
+    values: Floats  # of every query at every cutoff; nan for a query that does not count
+    scores: Floats  # the means to compare with the evidence
+    changes: NDArray[np.int64]  # for every row of scores, how many options differ from a convention
+
+
+def settings_to_try(searched: Searched) -> Iterator[Setting]:
+    """Yield the settings of the unknown options, but only one of settings that cannot differ here.
+
+    They do not depend on the reported scores, except for their cutoffs.
+    """
+    readings = _readings(searched)
+    if not readings:
+        return
+    # The others have these documents, or only the judged ones among them.
+    longest = int(np.diff(readings[0].rankings.offsets).max())
+    cutoffs = {ideal: _cutoffs(searched, ideal, longest) for ideal in searched.values_of("ideal")}
+    choices: list[Any] = []
+    for reading in readings:
+        choices += product([reading], product(*reading.grid.values()))
+    for reading, choice in tracked(choices, "Searching", " options"):
+        yield from _scored_choice(searched, reading, choice, cutoffs)
+
+
+class _Reading(NamedTuple):
+    """The rankings as some options read them."""
+
+    chosen: dict[str, Any]  # the options that read them
+    matter: set[str]  # the unknown options that may change the nDCG of a query
+    grid: dict[str, Sequence[Any]]  # the values to try of `OPTIONS_OF_IDEAL`
+    ties: Sequence[Any]  # the orders of ties to try
+    rankings: Rankings
+
+
+def _readings(searched: Searched) -> list[_Reading]:
+    readings: list[_Reading] = []
+
+    def read(**chosen: Any) -> Rankings | None:
+        try:
+            return searched.read(searched.options(k=1, **chosen))
+        except ValueError:  # the results of the conventions show the error
+            return None
+
+    for judged_only in searched.values_of("judged_only"):
+        if readings and not properties_of(readings[0].rankings, None)["unjudged documents"].any():
+            # `judged_only` removes nothing.
+            break
+        dtypes = searched.values_of("score_dtype")
+        read_in = []
+        for score_dtype in dtypes:
+            chosen = {"judged_only": judged_only, "score_dtype": score_dtype}
+            rankings = read(**chosen)
+            if rankings is not None:
+                read_in.append((chosen, rankings, len(rankings.queries_of_ties())))
+        # 32 bits can only add ties.
+        dtypes_are_alike = len(read_in) == len(dtypes) and read_in[0][-1] == read_in[-1][-1]
+        if dtypes_are_alike:
+            del read_in[1:]
+        for chosen, rankings, ties in read_in:
+            matter = VALUES.keys() - searched.given.keys()
+            if dtypes_are_alike:
+                matter.discard("score_dtype")
+            if not ties:
+                matter.discard("ties")
+            if not properties_of(rankings, None)["a negative relevance"].any():
+                matter.discard("negative_relevance")
+            grid = {}
+            for name in (*OPTIONS_OF_IDEAL, "ties"):
+                values = searched.values_of(name)
+                # One value of an option that does not matter is enough.
+                grid[name] = values if name in matter else values[:1]
+            orders = grid.pop("ties")
+            if ties and read(**chosen, ties="docid") is None:
+                orders = [order for order in orders if order != "docid"]
+            readings.append(_Reading(chosen, matter, grid, orders, rankings))
+    return readings
+
+
+def _scored_choice(
+    searched: Searched,
+    reading: _Reading,
+    choice: Sequence[Any],
+    cutoffs: Mapping[str, Sequence[int | None]],
+) -> Iterator[Setting]:
+    """Yield the settings of a choice of the options of the ideal DCG, at the cutoffs of the ideals.
+
+    The DCG does not depend on the ideal, and the ideal DCG not on ties, so both are summed once.
+    """
+    chosen = {**reading.chosen, **dict(zip(OPTIONS_OF_IDEAL, choice, strict=True))}
+    try:
+        options = searched.options(k=1, **chosen)
+    except ValueError:  # this discount does not allow this base of the logarithm
+        return
+    ideals = {}
+    for ideal, ideal_cutoffs in cutoffs.items():
+        ideals[ideal] = _sums_at(searched, {**chosen, "ideal": ideal}, "IDCG", ideal_cutoffs)
+    if not any(ideals.values()):
+        return
+    perfect_if_empty = {"ideal": "truncated", "zero_division": PERFECT_IF_EMPTY}
+    perfect_options = searched.options(k=1, **{**chosen, **perfect_if_empty})
+    rankings = searched.read(perfect_options)
+    perfect = measure_queries(**rankings.arrays(), **perfect_options.scoring)["nDCG"][0] == 1
+    perfect &= rankings.counts()["retrieved"] == 0
+    turned = sign(discounts(1, options.log_base, options.discount))
+    all_cutoffs = list(dict.fromkeys(chain.from_iterable(cutoffs.values())))
+    for ties in reading.ties:
+        dcg = _sums_at(searched, {**chosen, "ties": ties}, "DCG", all_cutoffs)
+        for ideal, idcg in ideals.items():
+            known = [cutoff for cutoff in idcg if cutoff in dcg]
+            if not known or (searched.evidence.cutoffs and known != cutoffs[ideal]):
+                # All reported scores must match.
+                continue
+            above = np.stack([dcg[cutoff] for cutoff in known])
+            below = np.stack([idcg[cutoff] for cutoff in known])
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values = ratio(above, below, negative=True, sign=turned, zero_division=np.nan)
+            options_of_values = {**chosen, "ideal": ideal, "ties": ties}
+            yield from _averaged(searched, reading, options_of_values, known, values, perfect)
+
+
+def _sums_at(
+    searched: Searched, chosen: Mapping[str, Any], measure: str, cutoffs: Sequence[int | None]
+) -> dict[int | None, Floats]:
+    """Return the DCG or the ideal DCG of every query, at every cutoff that has one."""
+    if not cutoffs:
+        return {}
+    options = searched.options(measures=measure, k=list(cutoffs), **chosen)
+    rankings = searched.read(options)
+    try:
+        sums = measure_queries(**rankings.arrays(), **options.scoring)[measure]
+    except ValueError as error:  # the results of the conventions show the error
+        known: dict[int | None, Floats] = {}
+        # An error with a position is the same at every cutoff.
+        if len(cutoffs) > 1 and getattr(error, "position", None) is None:
+            for cutoff in cutoffs:
+                known |= _sums_at(searched, chosen, measure, [cutoff])
+        return known
+    return dict(zip(cutoffs, sums, strict=True))
+
+
+def _averaged(
+    searched: Searched,
+    reading: _Reading,
+    chosen: Mapping[str, Any],
+    cutoffs: Sequence[int | None],
+    values: Floats,
+    perfect: Mask,
+) -> Iterator[Setting]:
+    """Yield the settings that count empty and missing queries, which have no value yet."""
+    empty = np.isnan(values)
+    skipped = reading.rankings.lacking()  # by `missing="skip"`
+    ways_of_missing = searched.values_of("missing")
+    if not skipped.any():
+        ways_of_missing = ways_of_missing[:1]
+    for missing in ways_of_missing:
+        filled = empty
+        if missing == "skip":
+            filled = empty & ~skipped
+        fillings = searched.values_of("zero_division")
+        if not filled.any():
+            fillings = fillings[:1]
+        for zero in fillings:
+            value_if_empty: Any = zero
+            if zero == PERFECT_IF_EMPTY:
+                value_if_empty = perfect.astype(np.float64)
+            averaged = np.where(empty, value_if_empty, values)
+            # Skipped queries may have no value in any case.
+            missing_matters = not np.isnan(averaged[:, skipped]).all()
+            if not missing_matters and missing != ways_of_missing[0]:
+                # The first way has given the same.
+                continue
+            options = dict(chosen)
+            if filled.any():
+                options["zero_division"] = zero
+            if missing_matters:
+                options["missing"] = missing
+            for name in options.keys() - reading.matter:
+                del options[name]
+            if missing == "skip":
+                averaged[:, skipped] = np.nan
+            scores = searched.scores_of(averaged)
+            changes = np.full(len(scores), changes_of(options).min())
+            if not searched.evidence.cutoffs:
+                # Another cutoff than the one that was asked for is a change too.
+                changes += [cutoff != searched.k for cutoff in cutoffs]
+            yield Setting(options, cutoffs, averaged, scores, changes)
+
+
+class Matches(NamedTuple):
+    """The combinations that match, and the scores of all that were tried."""
+
+    causes: list[PossibleCause]  # the fewest changes first
+    tried: Tried
+    nearest: Combination | None  # gives most of the reported values of queries, if there are some
+    agreeing: Mask  # the queries that agree with it
+
+
+def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
+    """Compare the values of queries under settings, or their means, with the evidence."""
+    evidence = searched.evidence
+    causes = []
+    tried = Tried()
+    nearest = None
+    agreeing: Mask = np.zeros(0, bool)
+    for setting in settings:
+        values = setting.values
+        tried.add(setting.scores, setting.changes)
+        if evidence.by_query:
+            near = evidence.near(values)
+            row = int(near.sum(axis=1).argmax())
+            if nearest is None or near[row].sum() > agreeing.sum():
+                agreeing = near[row]
+                nearest = _combination(searched, setting, row, values[[row]])
+        for row in np.flatnonzero(searched.matching(values, setting.scores)).tolist():
+            # If the cutoffs are known, all rows of a setting belong to one match.
+            matching_values = values if evidence.cutoffs else values[[row]]
+            combination = _combination(searched, setting, row, matching_values)
+            causes.append(PossibleCause(combination, hash_of(matching_values)))
+    order = list(CONVENTIONS)
+    causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
+    return Matches(causes, tried, nearest, agreeing)
+
+
+def _combination(searched: Searched, setting: Setting, row: int, values: Floats) -> Combination:
+    """Return a combination as changes of the convention that differs in the fewest options."""
+    convention = list(CONVENTIONS)[int(changes_of(setting.chosen).argmin())]
+    usual = usual_options(convention)
+    changed: dict[str, Any] = {}
+    for name, value in setting.chosen.items():
+        if repr(value) != repr(usual[name]):
+            changed[name] = value
+    k: Any = searched.evidence.cutoffs
+    if len(k) <= 1:
+        k = setting.cutoffs[row]
+        if k not in searched.cutoffs:
+            changed["k"] = k
+    score = float(means_of(values, searched.weight)[0])
+    return Combination(convention, changed, score, {**searched.given, "k": k})
+
+
+def usual_options(convention: str) -> dict[str, Any]:
+    """Return the options of a convention that are searched."""
+    return {**CONVENTIONS[convention].options, "judged_only": False}
+
+
+@cache
+def _explanations_search_differing(name: str, value: str) -> NDArray[np.int64]:
+    """Return for every convention 1 if an option has another value there, else 0."""
+    # Text is equal for nan too.
+    differs = [repr(usual_options(convention)[name]) != value for convention in CONVENTIONS]
+    return np.array(differs, np.int64)
+
+
+def changes_of(chosen: Mapping[str, Any]) -> NDArray[np.int64]:
+    """Return in how many of these options the conventions differ."""
+    changes = np.zeros(len(CONVENTIONS), np.int64)
+    for name, value in chosen.items():
+        changes = changes + _explanations_search_differing(name, repr(value))
+    return changes
+
+
+def _cutoffs(searched: Searched, ideal: str, longest: int) -> Sequence[int | None]:
+    """Return the cutoffs to try with an ideal: the reported ones, else those that may differ."""
+
+    def has_ideal(cutoff: int | None) -> bool:
+        try:
+            searched.options(k=cutoff, ideal=ideal)
+        except ValueError:  # a cutoff of 0; a full ideal needs one that is not too large
+            return False
+        return True
+
+    reported = searched.evidence.cutoffs
+    if reported:
+        return reported if all(map(has_ideal, reported)) else []
+    k = searched.k
+    candidates: list[int | None] = [k]
+    if k is not None:
+        candidates += [k + 1, k - 1]
+    candidates += USUAL_CUTOFFS
+    if longest <= SHORT_RANKING:
+        candidates += range(1, SHORT_RANKING + 1)
+    cutoffs = list(filter(has_ideal, dict.fromkeys(candidates)))
+    if ideal == "full":
+        return cutoffs
+    # All cutoffs that no ranking reaches count the same ranks, except for a full ideal.
+    by_ranks: dict[int, int | None] = {}
+    for cutoff in cutoffs:
+        by_ranks.setdefault(min(cutoff or longest, longest), cutoff)
+    return list(by_ranks.values())
+
+
+# Slips
+
+
+class SlipSearch(NamedTuple):
+    """A search for slips that give the reported scores, on the nDCG of a few libraries."""
+
+    searched: Searched
+    as_given: Searched  # for the scores before they were read as percentages
+    queries: Sequence[Queries]  # at every cutoff
+    tried: Tried  # gets the scores of all slips
+
+    def causes(self) -> list[PossibleCause]:
+        """Return the slips that give the reported scores, except slips that equal an option."""
+        changed = {}
+        evidence = self.searched.evidence
+        if evidence.by_query and self.queries and "missing" not in self.searched.given:
+            missing = [query.missing for query in self.queries[0].changed(())]
+            if any(missing) and np.isnan(evidence.scores[missing]).all():
+                # The reported values leave out the queries that the run lacks.
+                changed["missing"] = "skip"
+        causes = list(self._matching(changed))
+        # A single score would match many slips with other discounts by chance.
+        is_enough = len(self.queries) > 1 or evidence.by_query
+        if not causes and is_enough and "discount" not in self.searched.given:
+            for discount in DISCOUNTS:
+                causes += self._matching({**changed, "discount": discount})
+        return sorted(causes, key=lambda cause: cause.changes)
+
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
+        """Yield the slips that give the scores, on the convention that needs least changes."""
+        usual = {}
+        for combination, values in self._values(NO_SLIP, changed):
+            usual[repr(combination)] = hash_of(values)
+        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
+            causes = []
+            for combination, values in self._values(slip, changed):
+                hashed = hash_of(values)
+                if hashed == usual.get(repr(combination)):
+                    continue  # the slip changes nothing
+                scores = self.searched.scores_of(values)
+                self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
+                matches = bool(self.searched.matching(values, scores).all())
+                if matches or self.as_given.matching(values, scores).all():
+                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    causes.append(cause)
+            if causes:
+                yield min(causes, key=lambda cause: cause.changes)
+
+    def _values(
+        self, slip: Slip, changed: Mapping[str, Any]
+    ) -> Iterator[tuple[Combination, Floats]]:
+        """Yield the values of queries with a slip, by convention and value of empty ones."""
+        for convention in SLIPS_TRIED_ON:
+            options = {"convention": convention, **self.searched.given, **changed}
+            try:
+                values = self._scores(slip, {"zero_division": math.nan, **options})
+            except ValueError:  # these rankings have no score under the convention
+                continue
+            empty = np.isnan(values)
+            if "zero_division" in self.searched.given or not empty.any():
+                yield Combination(convention, dict(changed), math.nan), values
+                continue
+            defaults = CONVENTIONS[convention]
+            if options.get("missing", defaults.missing) == "skip":
+                # Missing queries have no value, whatever that of empty ones is.
+                empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
+            usual: Any = defaults.zero_division
+            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
+                with_zero = dict(changed)
+                if zero != usual:
+                    with_zero["zero_division"] = zero
+                yield Combination(convention, with_zero, math.nan), np.where(empty, zero, values)
+
+    def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
+        return np.array([slip.scores(queries, options) for queries in self.queries])
+
+
 # ndcg/explanations/definitions.py: The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
 
 VISIBLE = 1e-4  # the least difference that a reader sees
@@ -16042,11 +16115,8 @@ class Answers(NamedTuple):
 
     def agree(self, expected: Floats) -> Mask:
         """Return which answers agree with the values of a definition; both answers must."""
-        first, second = np.isclose(
-            self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True
-        )
-        both: Mask = first & second
-        return both
+        agreeing = np.isclose(self.values, expected, rtol=0, atol=self.tolerance, equal_nan=True)
+        return np.asarray(agreeing.all(axis=0))
 
 
 class Definition(NamedTuple):
@@ -16141,14 +16211,7 @@ ORDERS = {
 
 
 def _arrangements(query: Query) -> list[Query]:
-    """Return a ranking with its tied documents in every order that may change its score.
-
-    There are none if there would be too many.
-
-    >>> rankings = _arrangements(Query({"a": 1.0, "b": 1.0}, {"b": 1}, None))
-    >>> [list(ranking.run.values()) for ranking in rankings]
-    [[0.9999999999999999, 1.0], [1.0, 0.9999999999999999]]
-    """
+    """Return a ranking with ties in every order that may change its score; none if too many."""
     groups = []
     count = 1
     for _, tied in groupby(ranked(query), key=lambda document: query.run[document]):
@@ -16313,11 +16376,9 @@ def factors_of(values: Floats, expected: Floats, tolerance: float) -> Floats:
 def compared(
     definitions: Callable[[], Sequence[Definition]], first: Answers, *, scaled: bool
 ) -> tuple[Floats, Mask, Mask]:
-    """Compare answers with definitions, a row a definition; scaled ones may differ by a factor.
+    """Return the factors of definitions, a row a definition, and which known values agree.
 
-    Returns:
-        The factors, which of the values are known and have an answer without ties, and which of
-        these agree.
+    Known are those that have an answer without ties. Scaled definitions may differ by a factor.
     """
     values = first.values[0]
     expected = expected_values(definitions, first.queries)
@@ -16403,7 +16464,7 @@ def _has_some_order(
 
 
 def _explanations_definitions_named(fits: Sequence[Fit]) -> list[Match]:
-    """Return the conventions of fits, or else their slips, the most often reported first."""
+    """Return the conventions of fits, else their slips, the most often reported first."""
     by_definition: dict[tuple[Any, ...], Match] = {}
     for fit in fits:
         for match in _matches_of(fit):
@@ -16445,13 +16506,8 @@ def _matches_of(fit: Fit) -> Iterator[Match]:
 
 NDCGFunction = Callable[..., Any]
 Arguments = tuple[Any, ...]
-# fmt: off
-CUTOFF_NAMES = (
-    "k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit",
-)
-# fmt: on
+_CUTOFFS = ("k", "top_k", "topk", "top_n", "topn", "at", "at_k", "cutoff", "n", "depth", "limit")
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-_REPEATED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class Shows(NamedTuple):
@@ -16505,10 +16561,7 @@ _GROUPS = "query qid group user session"
 
 
 def _batch(form: Form, text: str, *joins: Callable[[list[Any]], Any]) -> Form:
-    """Return a form for several rankings, the last arguments joined in the same way.
-
-    `text` describes a batch, with {} in place of one of its members.
-    """
+    """Return a form for several rankings, which `text` describes with {} for one of them."""
 
     def of(*queries: Query) -> Arguments:
         columns = zip(*map(form.of, _at_least_two(queries)), strict=True)
@@ -16526,10 +16579,7 @@ def _at_least_two(queries: tuple[Query, ...]) -> tuple[Query, ...]:
 
 
 def _explanations_forms_flat(argument: Argument, parts: Callable[[list[int]], Any]) -> Form:
-    """Return a form for several rankings in one list, with an argument that parts them.
-
-    `parts` returns it from the numbers of their documents.
-    """
+    """Return a form for rankings in one list, with an argument made of their lengths."""
     rows = _batch(_LISTS, "{}", np.concatenate)
     return rows._replace(
         arguments=(*rows.arguments, argument),
@@ -16762,9 +16812,7 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
 def accepted_arguments(
     function: NDCGFunction, k: int | None
 ) -> Iterator[tuple[list[str], int | str | None]]:
-    """Yield the names of arguments other than the cutoff, and where the cutoff goes.
-
-    That is a position, a keyword, or None.
+    """Yield the names of other arguments than the cutoff, and its position or keyword.
 
     >>> [*accepted_arguments(lambda scores, relevance, base=2, k=10: 0, 5)]
     [(['scores', 'relevance'], 'k')]
@@ -16773,8 +16821,6 @@ def accepted_arguments(
     if parameters is None:
         yield ["", ""], None if k is None else 2
         return
-    kinds = [parameter.kind for parameter in parameters]
-    takes_any_number = inspect.Parameter.VAR_POSITIONAL in kinds
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
@@ -16791,9 +16837,6 @@ def accepted_arguments(
         # such as y_score=None
         needed = 2
     names = [parameter.name for parameter in others]
-    if takes_any_number:
-        names += ["", ""]
-        needed = max(2, needed)
     needed_names = names[:needed]
     if cutoff is not None:
         position = parameters.index(cutoff)
@@ -16811,24 +16854,25 @@ def accepted_arguments(
         # The third argument may be the cutoff.
         yield needed_names, 2
         yield needed_names, None
-    elif takes_any_number:
-        yield needed_names, 2
-    elif inspect.Parameter.VAR_KEYWORD in kinds:
+    elif any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         yield needed_names, "k"
     else:
         yield needed_names, None
 
 
 def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function; None if they are unknown, as of a built-in function."""
+    """Return the parameters of a function; None if they are unknown, as of `*arguments`."""
     try:
-        return list(inspect.signature(function).parameters.values())
+        parameters = list(inspect.signature(function).parameters.values())
     except (ValueError, TypeError):
         return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return parameters
 
 
 def _is_cutoff(parameter: inspect.Parameter) -> bool:
-    return parameter.name.lower() in CUTOFF_NAMES and parameter.kind not in _REPEATED
+    return parameter.name.lower() in _CUTOFFS and parameter.kind is not parameter.VAR_KEYWORD
 
 
 def _must_be_named(parameter: inspect.Parameter) -> bool:
@@ -16904,8 +16948,6 @@ def random_rankings(
 ) -> list[Query]:
     """Return small random rankings that arguments can show, one for every number.
 
-    The number determines its kind.
-
     >>> random_rankings([3], 2, Shows(), 0) == random_rankings([2, 3], 2, Shows(), 0)[1:]
     True
     """
@@ -16917,11 +16959,7 @@ def random_rankings(
 
 
 def with_relevant_rank(relevant_rank: int, size: int, k: int | None) -> Query:
-    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0.
-
-    >>> with_relevant_rank(2, 2, 1)[:2]
-    ({'d1': -1.0, 'd2': -2.0}, {'d1': 0, 'd2': 1})
-    """
+    """Return a ranking in which the document at a rank is the only relevant one; none at rank 0."""
     documents = {f"d{rank}": int(rank == relevant_rank) for rank in range(1, size + 1)}
     return Query(in_order(documents), documents, k)
 
@@ -17104,27 +17142,16 @@ class Answer(NamedTuple):
     again: float = math.nan
 
 
-class Habit(NamedTuple):
-    """A side effect of a function."""
-
-    times: int  # on how many rankings
-    size: int  # the number of documents of the smallest of them
-    # the result for that ranking, or else its arguments; empty if the ranking does not matter
-    example: str
-
-
 class Asker:
-    """Asks a function, and records its side effects.
-
-    Attributes:
-        habits: the side effects, in words.
-    """
+    """Asks a function, and records its side effects."""
 
     def __init__(self, function: NDCGFunction, call: Call) -> None:
         self.function = function
         self.call = call
         self.form = FORMS[call.form]
-        self.habits: dict[str, Habit] = {}
+        # By the side effects in words, for every ranking the number of its documents, and the
+        # result or the arguments; these are empty if the ranking does not matter.
+        self.habits: dict[str, list[tuple[int, str]]] = {}
 
     def answer(self, query: Query) -> Answer:
         """Ask for one ranking, twice, and count habits."""
@@ -17137,38 +17164,28 @@ class Asker:
             second = self.once(_renamed(query))
             difference = OF_A_SET
         if not _same(first, second):
-            habits[difference] = f"{_value_text(first)} and {_value_text(second)} for {text}"
+            habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
         if first.value > 1 + FLOAT32:
             habits["returns a value above 1"] = ""
         if first.value < -FLOAT32:
             habits["returns a value below 0"] = ""
-        examples = sorted(habits.items())
         if first.problem:
-            example = first.returned or text
+            habits[first.problem] = first.returned or text
             if first.returned and first.problem.startswith("raises"):
-                example += f" for {text}"
-            examples.append((first.problem, example))
+                habits[first.problem] += f" for {text}"
         size = len({*query.run, *query.qrels})
-        for habit, example in examples:
-            known = self.habits.get(habit, Habit(0, size, example))
-            if size < known.size:
-                known = known._replace(size=size, example=example)
-            self.habits[habit] = known._replace(times=known.times + 1)
+        for habit, example in habits.items():
+            self.habits.setdefault(habit, []).append((size, example))
         return first._replace(again=second.value)
 
     def once(self, query: Query) -> Answer:
         """Return the answer for a ranking, without counting habits."""
         return self._ask(self.form.of(query), query.k, {})
 
-    def together(self, queries: Sequence[Query]) -> float:
-        """Return the score for different rankings at once; nan if it is not a single one."""
-        return self._ask(self.form.of(*queries), queries[0].k, {}).value
-
     def contradiction_of_mean(self, tolerance: float, *, is_sum: bool) -> str:
         """Return in words how the score of different rankings is not the mean of their scores.
 
-        These are the answers for two copies of each. Empty if it is their mean, or if the function
-        returns the value of each ranking.
+        Empty if it is their mean, or if the function returns the value of each ranking.
         """
         k = self.call.k
         if k is not None and self.call.cutoff is not None:
@@ -17179,9 +17196,9 @@ class Asker:
             ranks.append(0)
         queries = [with_relevant_rank(rank, max(ranks), k) for rank in ranks]
         values = [self.once(query).value for query in queries]
-        counted = [value for value in values if not math.isnan(value)]
-        expected = math.fsum(counted) / (2 if is_sum else max(1, len(counted)))
-        answer = self.together(queries)
+        counted = np.count_nonzero(np.isfinite(values))
+        expected = np.nansum(values) / (2 if is_sum else max(1, counted))
+        answer = self._ask(self.form.of(*queries), k, {}).value
         # Each of the answers may be rounded.
         if math.isnan(answer) or abs(answer - expected) <= 3 * tolerance:
             return ""
@@ -17250,12 +17267,6 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
-def _value_text(answer: Answer) -> str:
-    if math.isnan(answer.value):
-        return "no score"
-    return f"{answer.value:.6g}"
-
-
 def _renamed(query: Query) -> Query:
     """Return a ranking with other ids in the same order, of which sets have another order."""
 
@@ -17280,32 +17291,20 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
     value = _only_value(returned, is_batch=is_batch)
     if value is None:
         return Answer(math.nan, "returns None")
-    if isinstance(value, (str, bytes)):
-        return Answer(math.nan, "returns text", shown(value))
     number = None
-    if not isinstance(value, (bool, np.bool_)):
+    if not isinstance(value, (str, bytes, bool, np.bool_)):
         with suppress(TypeError, ValueError):
             number = float(value)
     if number is None:
         kind = f"a value of type {type(value).__name__}, which is not a number"
         return Answer(math.nan, f"returns {kind}", shown(value))
-    if math.isnan(number):
-        return Answer(math.nan, "returns nan")
-    if math.isinf(number):
-        return Answer(math.nan, "returns infinity")
+    if not math.isfinite(number):
+        return Answer(math.nan, f"returns {number}")
     return Answer(number)
 
 
 def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one; None if it is masked.
-
-    A batch asks about two copies of a query, which have the same value. What is no array stays.
-
-    >>> _only_value(np.array([[0.5]])), _only_value([0.5])
-    (0.5, [0.5])
-    >>> _only_value({"q1": 0.5, "q2": 0.5}, is_batch=True)
-    0.5
-    """
+    """Return the value in an array or tensor of one, or of two copies of a query in a batch."""
     sequences: tuple[type, ...] = (np.ndarray, *ARROW)
     most = 1
     if is_batch:
@@ -17336,11 +17335,7 @@ class Asked(NamedTuple):
 
 
 def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
-    """Ask about rankings, and about more if the answers show little.
-
-    Kinds with few answers are asked about again; if answers are rounded to few decimals, or most
-    were refused, many more rankings are.
-    """
+    """Ask about rankings, and about more if the answers show little."""
     asker = Asker(function, call)
     kind = partial(kind_of_ranking, call.shows)
     answered: list[int] = []  # the numbers of rankings with answers
@@ -17372,6 +17367,7 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
         return Asked(asker, cases, refused_most)
     answers_by_kind = Counter(map(kind, answered))
     few = [number for number in refused if answers_by_kind[kind(number)] < LEAST_ANSWERS]
+    # Kinds with few answers are asked about again.
     for attempt in (1, 2, 3):
         ask_about(few, attempt)
     if tolerance_of(values) > VISIBLE or refused_most:
@@ -17387,14 +17383,11 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
 def decimals_of(values: Floats) -> int | None:
     """Return the number of decimals to which values are rounded; None if they are not.
 
-    Also None if all values are the same, or 0 and 1, which some definitions give.
-
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.float32([0.1, 1]))
-    (2, 1)
-    >>> decimals_of(np.array([1 / 3, 0])) is None
-    True
+    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.array([1 / 3, 0]))
+    (2, None)
     """
     numbers = np.unique(values[np.isfinite(values)])
+    # Some definitions give values that are all the same, or 0 and 1.
     if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
         return None
     for decimals in range(MOST_DECIMALS + 1):
@@ -17404,11 +17397,7 @@ def decimals_of(values: Floats) -> int | None:
 
 
 def tolerance_of(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from.
-
-    >>> tolerance_of(np.array([0.63, 0.5])) > 0.005
-    True
-    """
+    """Return how far a value may differ from the value that it was rounded from."""
     decimals = decimals_of(values)
     if decimals is None:
         return FLOAT32
@@ -17442,7 +17431,7 @@ class Candidate(NamedTuple):
     def likelihood(self, most: float) -> tuple[Any, ...]:
         """Return what makes a call likely, the most telling first.
 
-        `most` is the highest share of the rankings that any call has an answer for.
+        most: the highest share of answers of any call.
         """
         # The function makes sets itself, rather than that it is given one.
         makes_sets = self.depends_on_sets and self.call.form != "sets"
@@ -17477,11 +17466,9 @@ def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> li
 
 
 def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
-    """Return the calls of which a definition explains all answers, not by chance, the best first.
-
-    Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
-    answers of only 0 or 1 or that depend on the order of a set.
-    """
+    """Return the calls of which a definition explains all answers, the best first."""
+    # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
+    # answers of only 0 or 1 or that depend on the order of a set.
     some_telling = any(candidate.explained.telling for candidate in candidates)
     complete = []
     for candidate in candidates:
@@ -17512,7 +17499,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     explained = Explained()
     depends_on_sets = False
     if answered.any():
-        explained = _explanations_asking_explained(first)
+        explained = _explained(first)
         depends_on_sets = asker.depends_on_sets(queries.changed(()))
     is_varied = len(np.unique(values[answered])) > 1
     returned = sum(not answer.problem.startswith("raises") for answer in answers)
@@ -17520,7 +17507,7 @@ def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> C
     return Candidate(call, first, explained, share, is_varied, returned, depends_on_sets)
 
 
-def _explanations_asking_explained(first: Answers) -> Explained:
+def _explained(first: Answers) -> Explained:
     values, answered = first.values[0], first.plain
     is_varied = len(np.unique(values[answered])) > 1
     only_0_and_1 = {0.0, 1.0}.issuperset(values[answered])
@@ -17551,11 +17538,9 @@ NEAREST_SHOWN = 5  # conventions in the table
 WITHOUT_ORDER = ("ranx", "ranx_burges", "allrank")
 # The values of options that are not words.
 VALUES_WITHOUT_WORDS = {"zero_division": (0.0, 1.0, math.nan), "judged_only": (False, True)}
-OF_COPIES = "for two copies of a ranking"
-WRAPPER = (
-    "  def wrapped(run, qrels, k):  # {document: score}, {document: relevance}, the cutoff",
-    "      ranking = sorted(run, key=run.get, reverse=True)[:k]",
-    "      return my_ndcg([qrels.get(document, 0) for document in ranking], list(qrels.values()))",
+WRAP = (
+    "wrap it in a function of (run, qrels, k), which are {document: score}, {document: relevance} "
+    "and the cutoff"
 )
 
 
@@ -17583,8 +17568,7 @@ class Check(Readable):
     """The definition that a function of nDCG computes.
 
     Attributes:
-        signature: the options of the convention that the function computes; empty if it has a slip,
-            is unknown, or if the function refused most rankings.
+        signature: the options of the convention that the function computes; empty without one.
         form: the form in which the function takes rankings.
         k: the cutoff; None if whole rankings were compared.
         cases: the number of rankings that it was asked about.
@@ -17593,17 +17577,12 @@ class Check(Readable):
             conventions, the one that was reported most often first.
         agreeing: the number of answers that agree with a convention, by its name.
         wanted: the convention that the function should compute; empty for any.
-        example: the smallest ranking on which the function and the nearest convention differ, if
-            one is near.
-        notes: side effects of the function, and the common trait of the rankings that differ.
+        example: the smallest ranking on which the function and the nearest convention differ.
+        notes: side effects of the function, and how it was called.
         unordered: the number of answers for rankings with ties, if no order of tied documents
             explains them all, but every one is the score of some order; else 0.
-        refused: whether it returned no score for most rankings, so that the others do not show what
-            it computes.
-        contradiction: what shows that a function of several rankings does not compute the matches,
-            in words: its score of different rankings.
-        called: the calls that were made to find the form, in words, if the best of them explains
-            few answers.
+        refused: whether it returned no score for most rankings.
+        contradiction: how its score of different rankings contradicts the matches, in words.
     """
 
     signature: str
@@ -17619,14 +17598,12 @@ class Check(Readable):
     unordered: int = 0
     refused: bool = False
     contradiction: str = ""
-    called: tuple[str, ...] = ()
 
     @property
     def conventions(self) -> tuple[str, ...]:
         """The conventions that the function computes, without ties if their order is not fixed.
 
-        Empty if other scores contradict them, and if it refused most rankings: a few scores that
-        agree do not show what it computes.
+        Empty if other scores contradict them, and if it refused most rankings.
         """
         if self.refused or self.contradiction:
             return ()
@@ -17678,7 +17655,9 @@ class Check(Readable):
     def _tables(self) -> list[Table]:
         tables: list[Table] = []
         if self.example is not None:
-            tables.append(_table_of_documents(self.example))
+            table = [["document", "score", "relevance", "gain", "discount", "product"]]
+            table += [list(map(cell_text, row)) for row in self.example.rows]
+            tables.append(table)
         if self.agreeing:
             table = [["convention", "rankings that agree"]]
             for name, count in Counter(self.agreeing).most_common(NEAREST_SHOWN):
@@ -17687,7 +17666,10 @@ class Check(Readable):
         return tables
 
     def _remarks(self) -> list[str]:
-        return [*self._verdict(), *self._difference(), *self._how_to_wrap(), *self.notes]
+        remarks = [*self._verdict(), *self._difference()]
+        if self.is_doubtful or not self.answered:
+            remarks.append(f"It may take other arguments than it was called with: {WRAP}.")
+        return [*remarks, *self.notes]
 
     def _verdict(self) -> Iterator[str]:
         if not self.answered:
@@ -17706,19 +17688,15 @@ class Check(Readable):
                 f"Only {self.answered:,} of {self.cases:,} rankings can be compared: the function "
                 "returned no score for the others."
             )
-            if agreed:
-                yield (
-                    f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
-                )
+        if self.contradiction:
+            yield self.contradiction
+        if agreed and not self.conventions:
+            yield f"Its scores agree with the nDCG of {agreed}, but do not show what it computes."
         if self.wanted and self.wanted not in self._agreed:
             yield f"It does not compute the nDCG of {self.wanted}: {self._count(self.wanted)}."
         if not self.matches:
             yield "No convention and no known slip explains it."
             yield f"The nearest convention is {self.nearest}: {self._count(self.nearest)}."
-        if self.contradiction:
-            yield self.contradiction
-            if agreed:
-                yield f"It computes the nDCG of {agreed} {OF_COPIES}: {agree}."
         yield from self._slips(agree)
         if self.unordered:
             yield (
@@ -17729,15 +17707,6 @@ class Check(Readable):
     def _count(self, convention: str) -> str:
         return f"{self.agreeing[convention]:,} of {self.answered:,} rankings agree"
 
-    def _how_to_wrap(self) -> Iterator[str]:
-        if not self.called:
-            return
-        yield "It may take other arguments than those that it was called with, in any order:"
-        for arguments in self.called:
-            yield f"  ({arguments})"
-        yield "Wrap it in a function that takes one of these, and check that one, for example:"
-        yield from WRAPPER
-
     def _slips(self, agree: str) -> Iterator[str]:
         conventions: dict[tuple[tuple[str, ...], float], list[str]] = {}
         for match in self.matches:
@@ -17746,14 +17715,10 @@ class Check(Readable):
         subject = "It"
         for (names, factor), on_conventions in conventions.items():
             definition = f"the nDCG of {', '.join(on_conventions)}"
-            if self.contradiction:
-                definition += f" {OF_COPIES}"
             if factor != 1:
                 definition = f"{factor:.5g} times {definition}"
-            if len(names) == 1:
-                definition += f" with a slip: {names[0]}"
-            elif names:
-                definition += f" with slips: {' and '.join(names)}"
+            if names:
+                definition += f" with a slip: {' and a slip: '.join(names)}"
             yield f"{subject} computes {definition}: {agree}."
             subject = "Or it"
             if factor in FACTORS:
@@ -17768,39 +17733,19 @@ class Check(Readable):
         example = self.example
         if example is None:
             return
-        count = len(example.rows)
-        documents = "1 document" if count == 1 else f"{count} documents"
-        returned = "gives it no score"
-        if not math.isnan(example.value):
-            returned = f"returns {number_text(example.value)}"
         name = result_name("nDCG", example.query.k)
         dcg = math.fsum(product for *_, product in example.rows)
         yield (
-            f"The smallest ranking on which it differs from {self.nearest} has {documents}. "
-            f"{name} of {self.nearest} is {number_text(dcg)} / {number_text(example.ideal)} = "
-            f"{number_text(example.expected)}; the function {returned}."
+            f"The table has the smallest ranking on which it differs from {self.nearest}, whose "
+            f"{name} is {number_text(dcg)} / {number_text(example.ideal)} = "
+            f"{number_text(example.expected)}; the function returns {number_text(example.value)}."
         )
         yield arguments_text(self.form, example.query)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it in types that JSON has."""
         values: dict[str, Any] = without_nan(vars(self))
-        if self.example is not None:
-            for name in ("missing", "name"):
-                del values["example"]["query"][name]
         return values
-
-
-def _table_of_documents(example: Example) -> Table:
-    table = [["document", "score", "relevance", "gain", "discount", "product"]]
-    for document, score, relevance, *numbers in example.rows:
-        if score is None:
-            place = [document, "–"]
-        else:
-            place = [document, f"{score:g}"]
-        judgment = "–" if relevance is None else f"{relevance:g}"
-        table.append([*place, judgment, *map(number_text, numbers)])
-    return table
 
 
 def check(
@@ -17871,10 +17816,7 @@ def check(
         choice("convention", convention, tuple(CONVENTIONS))
     calls = possible_calls(function, k, forms)
     if not calls:
-        raise ValueError(
-            "function must take a ranking and a cutoff; wrap it in a function of (run, qrels, k), "
-            "which are {document: score}, {document: relevance} and the cutoff"
-        )
+        raise ValueError(f"function must take a ranking and a cutoff; {WRAP}")
     results: list[Check] = []
     for call, first, *_ in likely_calls(function, calls, seed):
         results.append(_compared(ask(function, call, cases, seed), first, convention or ""))
@@ -17884,11 +17826,7 @@ def check(
     if best.k is None and k is not None:
         no_cutoff = "It takes no cutoff, so whole rankings were compared."
         best = replace(best, notes=(no_cutoff, *best.notes))
-    if best.answered and not best.is_doubtful:
-        return best
-    # The arguments were tried in any order, so the text names every set of them once.
-    called = {call._replace(order=tuple(sorted(call.order))).text: None for call in calls}
-    return replace(best, called=tuple(called))
+    return best
 
 
 def _is_sum(factor: float) -> bool:
@@ -17902,7 +17840,9 @@ def _options(convention: str) -> dict[str, Any]:
 
 
 def _fewest_slips(result: Check) -> float:
-    return min((len(match.slips) for match in result.matches), default=math.inf)
+    if not result.matches:
+        return math.inf
+    return len(result.matches[0].slips)
 
 
 def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
@@ -17914,7 +17854,12 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         return replace(result, notes=tuple(notes))
     answers = asked.answers
     queries = answers.queries
-    matches, unordered = _explanations_check_explained(asked, answers, first)
+    matches: list[Match] = []
+    unordered = 0
+    # Else so few answers show nothing.
+    if not asked.refused or len(np.unique(answers.values)) > 1:
+        first = first._replace(tolerance=answers.tolerance)
+        matches, unordered = explain_answers(answers, first)
     contradiction = ""
     if matches and FORMS[call.form].is_batch:
         is_sum = _is_sum(matches[0].factor)
@@ -17935,35 +17880,17 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
     expected = queries.scores(_options(nearest))
     differing = ~answers.agree(expected)
     if answers.tolerance > VISIBLE:
-        decimals = decimals_of(answers.values)
-        rounds = "1 decimal" if decimals == 1 else f"{decimals} decimals"
-        notes.insert(
-            0,
-            f"Its scores have {rounds}, which hides differences below {answers.tolerance:g}; "
-            "ask for more cases.",
-        )
+        hidden = f"differences below {answers.tolerance:g}"
+        notes.insert(0, f"It rounds its scores, which hides {hidden}; ask for more cases.")
     if differing.any() and not (unordered and result.status == 0):
         visible = _differ_visibly(answers.values[0], expected, answers.tolerance) & differing
         candidates = compress(queries.changed(()), visible if visible.any() else differing)
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
-        if not matches:
-            rankings = queries.rankings(range(result.answered), (), Options.parse())
-            properties = properties_of(rankings, result.k)
-            values = answers.values[0]
-            notes[:0] = in_common(properties, differing, values, "rankings", nearest)
     if asker.counts_duplicates():
         notes.append(DUPLICATES_COUNTED.sentences)
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
-
-
-def _explanations_check_explained(asked: Asked, answers: Answers, first: Answers) -> tuple[list[Match], int]:
-    """Return what explains answers, and the number of rankings without order."""
-    if asked.refused and len(np.unique(answers.values)) == 1:
-        # So few answers show nothing.
-        return [], 0
-    return explain_answers(answers, first._replace(tolerance=answers.tolerance))
 
 
 def _notes(asked: Asked) -> Iterator[str]:
@@ -17986,10 +17913,11 @@ def _notes(asked: Asked) -> Iterator[str]:
     if call.is_contradicted:
         names = ", ".join(call.names)
         yield f"The names of its parameters, {names}, say another order: one of the two is wrong."
-    for name, habit in asked.asker.habits.items():
-        sentence = f"It {name}: {habit.times:,} of {asked.cases:,} rankings"
-        if habit.example:
-            sentence += f", such as {habit.example}"
+    for habit, rankings in asked.asker.habits.items():
+        sentence = f"It {habit}: {len(rankings):,} of {asked.cases:,} rankings"
+        _, example = min(rankings, key=itemgetter(0))
+        if example:
+            sentence += f", such as {example}"
         yield f"{sentence}."
 
 
@@ -18008,8 +17936,10 @@ def _signature(result: Check, answers: Answers) -> str:
     shown_names = {"v", "log"}
     for name, usual_value in usual.items():
         values: Iterable[Any] = VALUES_WITHOUT_WORDS.get(name) or OPTIONS[name].words
-        others = [value for value in values if str(value) != str(usual_value)]
-        if not any(changes_nothing(name, value) for value in others):
+        for value in values:
+            if str(value) != str(usual_value) and changes_nothing(name, value):
+                break
+        else:
             shown_names.add(OPTIONS[name].said_as)
     k = result.k
     if k is None and usual["ideal"] == "full":
@@ -18682,11 +18612,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def read(cls, got: Any, k: Any) -> "Reported":
-        """Read a score, scores by name, or the value of every query, also as a file or its lines.
-
-        Raises:
-            ValueError: it is not one of these.
-        """
+        """Read a score, scores by name, or the value of every query, also as a file or text."""
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
         are_records = is_list and isinstance(next(iter(content), None), Mapping)
@@ -18708,6 +18634,11 @@ class Reported(NamedTuple):
         return [_score(score, self.highest) for score in self.given.values()]
 
     @property
+    def cutoffs(self) -> list[int | None]:
+        """The cutoffs of the scores; none if that of a score is unknown."""
+        return list(chain.from_iterable(self.given))
+
+    @property
     def percent(self) -> bool:
         """Whether a score was given in percent: with a percent sign, or above the highest."""
         return any(score.is_percent for score in self._scores)
@@ -18723,28 +18654,14 @@ class Reported(NamedTuple):
             if cutoff:
                 text = f"{result_name('nDCG', *cutoff)} {text}"
             words.append(text)
-        return enumerated(words)
-
-    def subject(self, measure: str) -> str:
-        """Return the beginning of a sentence on whose scores these are."""
-        if self.values is not None:
-            return f"These values of queries are the {measure} of"
-        if () in self.given:
-            return f"{self.words} is the {measure} of"
-        if len(self.given) == 1:
-            return f"{self.words} is that of"
-        return f"{self.words} are those of"
+        return ", ".join(words)
 
     def as_given(self) -> "Reported":
         """Return the scores before they were read as percentages, since a DCG may be above 1."""
         return self._replace(highest=math.inf)
 
     def evidence(self, rankings: Rankings) -> Evidence:
-        """Return the evidence that a definition must match.
-
-        Raises:
-            ValueError: the values belong to other queries than the rankings.
-        """
+        """Return the evidence that a definition must match."""
         by_query = self.values is not None
         numbers = self._scores
         if by_query:
@@ -18767,7 +18684,7 @@ class Reported(NamedTuple):
         return Evidence(
             scores=scores,
             tolerance=half_unit + LOSS_OF_32_BITS,
-            cutoffs=list(chain.from_iterable(self.given)),
+            cutoffs=self.cutoffs,
             by_query=by_query,
         )
 
@@ -18794,17 +18711,6 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
     return list(map(values.get, names))
 
 
-def enumerated(words: Sequence[str]) -> str:
-    """Return words as an enumeration.
-
-    >>> enumerated(["ranx"]), enumerated(["ranx", "sklearn", "spark"])
-    ('ranx', 'ranx, sklearn and spark')
-    """
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
 # Files and text
 
 
@@ -18812,12 +18718,7 @@ def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
     if _explanations_reported_is_file(got):
         path = os.fsdecode(got)
-        try:
-            return read_content(path), f"got: {path}"
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error.strerror or error}", "got") from None
-        except ValueError as error:
-            raise InputError(f"{error}", "got") from None
+        return read_content(path), f"got: {path}"
     is_series = hasattr(got, "to_dict") and hasattr(got, "index")
     if is_series and list(got.index) != list(range(len(got))):
         # It has the ids of queries in place of the numbers of rows.
@@ -18854,13 +18755,7 @@ def _named_score(text: str) -> tuple[str, str]:
 
 
 def _value_of_query(value: Any) -> _Number:
-    """Return the value of a query, which may be above 1, but is not a percentage.
-
-    Numbers such as 1.0 and 0.5 may have few digits without being rounded.
-
-    >>> [_value_of_query(value).is_rounded for value in (0.5, "0.5000", np.float32(0.63))]
-    [False, True, True]
-    """
+    """Return the value of a query, which may be above 1, but is not a percentage."""
     if value is None or (is_real(value) and math.isnan(value)):
         # a query without a value
         return _Number(math.nan, math.inf)
@@ -18869,24 +18764,14 @@ def _value_of_query(value: Any) -> _Number:
     if not math.isfinite(number):
         raise InputError(f"{mark('got')} must hold a number for each query; got {shown(value)}")
     exponent = _exponent(decimal)
+    # Numbers such as 1.0 and 0.5 may have few digits without being rounded.
     may_be_exact = decimal == Decimal(number) and exponent >= _exponent(_decimal(number))
     half_unit = HALF_UNIT * 10.0**exponent
     return _Number(number, half_unit, is_rounded=not may_be_exact)
 
 
-def _in_32_bits(number: Any) -> np.float32:
-    with np.errstate(over="ignore"):
-        return np.float32(number)
-
-
 def _decimal(value: Any) -> Decimal:
-    """Return a number with all of its original digits; nan if it is not a number.
-
-    A number that 32 bits hold has the digits that it needs there.
-
-    >>> _decimal(np.float32(0.592)), _decimal(float(np.float32(0.592))), _decimal("0.5920")
-    (Decimal('0.592'), Decimal('0.592'), Decimal('0.5920'))
-    """
+    """Return a number with all of its original digits; nan if it is not a number."""
     if isinstance(value, np.ndarray):
         value = value[()]  # the number in an array of no dimensions
     elif getattr(value, "ndim", None) == 0 and not isinstance(value, np.generic):
@@ -18897,7 +18782,10 @@ def _decimal(value: Any) -> Decimal:
     elif isinstance(value, np.floating) and value.itemsize < 4:
         text = str(value)
     elif is_real(value):
-        single, number = _in_32_bits(value), float(value)
+        number = float(value)
+        with np.errstate(over="ignore"):
+            single = np.float32(value)
+        # A number that 32 bits hold has the digits that it needs there.
         text = str(single) if float(single) == number else repr(number)
     try:
         return Decimal(text)
@@ -18915,10 +18803,7 @@ def _score(got: Any, highest: float) -> _Number:
     number = _decimal(got)
     # Beyond these exponents, the unit of the last digit is 0 as a float, or above 100.
     if not (number.is_finite() and -300 < _exponent(number) < 3 and -100 <= number <= 100):
-        file = ""
-        if isinstance(got, (str, os.PathLike)):
-            by_query = "a file that holds the value of each query"
-            file = mark("file of got", said=by_query, before=", or ")
+        file = mark("file of got", said="a file with the value of each query", before=", or ")
         raise InputError(
             f"{mark('got')} must be an nDCG, such as 0.5921, or in percent, such as 59.21{file}; "
             f"got {shown(got)}"
@@ -18944,17 +18829,10 @@ class _Row(NamedTuple):
     query: Any  # the id of its query, or one of `ALL_QUERIES`; None in the order of the queries
     value: Any  # the value, a number or text
     measure: str | None = None  # the name of the measure; None if it has none
-    run: Any = None  # the name of the run; None if it has none
 
 
 class _Results:
-    """The values of queries, or the means, in text, a mapping or a list that a program wrote.
-
-    Text has lines of `query value`, of `measure query value` as printed by trec_eval, or of values
-    alone; or it is CSV, TSV, JSON or JSON Lines, as written by ndcg score -q, gdeval, BEIR, MTEB
-    and Elasticsearch. A query without a value has nan, None, null, a dash or nothing. Means count
-    only if there are no values of queries.
-    """
+    """The values of queries, or else the means, in text, a mapping or a list of a program."""
 
     def __init__(self, content: Any, name: str) -> None:
         # name: what errors call it
@@ -18983,7 +18861,8 @@ class _Results:
         if row.measure is not None and not cutoff:
             self.other_measures[str(row.measure)] = None
         elif cutoff_of_mean or row.query in ALL_QUERIES:
-            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(row)
+            mean = row._replace(query="the mean")
+            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(mean)
         else:
             self.query_rows.setdefault(cutoff, []).append(row)
 
@@ -18997,32 +18876,19 @@ class _Results:
         cutoffs: Iterable[_Cutoff] = means
         if k is not None:
             cutoffs = [(k,)]
-        scores: dict[_Cutoff, Any] = {}
-        for cutoff in cutoffs:
-            rows = self._rows_at(cutoff, means)
-            first = rows[0].value
-            scores[cutoff] = first
-            for row in rows:
-                if _decimal(row.value) != _decimal(first):
-                    raise InputError(
-                        f"has two values of {result_name('nDCG', *cutoff)}, {shown(first)} and "
-                        f"{shown(row.value)}; give one of them",
-                        self.name,
-                    )
-        return scores
+        return {cutoff: self._values_at(cutoff, means)["the mean"] for cutoff in cutoffs}
 
-    def values(self, k: Any) -> tuple[dict[Any, Any] | list[Any], Any]:
+    def values(self, k: Any) -> tuple[Any, Any]:
         """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
         cutoff: _Cutoff = (k,)
         if cutoff not in self.query_rows and () in self.query_rows:
             cutoff = ()
         elif k is None and len(self.query_rows) == 1:
             (cutoff,) = self.query_rows
-        rows = self._rows_at(cutoff, self.query_rows)
-        return _values_by_query(self.name, rows), next(iter(cutoff), k)
+        return self._values_at(cutoff, self.query_rows), next(iter(cutoff), k)
 
-    def _rows_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> list[_Row]:
-        """Return the rows of an nDCG, which are of one run."""
+    def _values_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> Any:
+        """Return values by query, or in order if they have none; None for a query without one."""
         if cutoff not in known:
             names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
             there = brief(names or self.other_measures, " and ") or "no value"
@@ -19032,21 +18898,31 @@ class _Results:
                 hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
             name = result_name("nDCG", *cutoff)
             raise InputError(f"holds {there}, not {name}{hint}", self.name)
-        rows = known[cutoff]
-        runs = dict.fromkeys(str(row.run) for row in rows)
-        if len(runs) > 1:
+        by_query: dict[Any, Any] = {}
+        alone: list[Any] = []
+        for row in known[cutoff]:
+            value = row.value
+            if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+                value = None
+            if row.query is None:
+                alone.append(value)
+                continue
+            first = by_query.setdefault(row.query, value)
+            if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+                raise InputError(
+                    f"{shown(row.query)} has two values, {shown(first)} and {shown(value)}; "
+                    "give one of them",
+                    self.name,
+                )
+        if by_query and alone:
             raise InputError(
-                f"holds the values of {brief(runs, ' and ')}; give those of one of these", self.name
+                "some values have a query, others none; give each of them its query", self.name
             )
-        return rows
+        return by_query or alone
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
-    """Return the cutoff of an nDCG by its name; empty for another measure.
-
-    >>> _cutoff_of("ndcg_cut_10"), _cutoff_of("NDCG"), _cutoff_of("ndcg_at_5"), _cutoff_of("map")
-    ((10,), (None,), (5,), ())
-    """
+    """Return the cutoff of an nDCG by its name; empty for another measure."""
     match = NDCG.fullmatch(measure) if isinstance(measure, str) else None
     if match is None:
         return ()
@@ -19055,39 +18931,18 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-def _values_by_query(name: str, rows: Iterable[_Row]) -> dict[Any, Any] | list[Any]:
-    """Return values by query, or in order if they have no queries; None for a query without one."""
-    by_query: dict[Any, Any] = {}
-    alone: list[Any] = []
-    for row in rows:
-        value = row.value
-        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
-            value = None
-        if row.query is None:
-            alone.append(value)
-        elif row.query not in by_query:
-            by_query[row.query] = value
-        elif repr(by_query[row.query]) != repr(value):
-            raise InputError(
-                f"query {shown(row.query)} has two values, {shown(by_query[row.query])} and "
-                f"{shown(value)}",
-                name,
-            )
-    if by_query and alone:
-        raise InputError("some values have a query, others none; give each of them its query", name)
-    return by_query or alone
-
-
 # Lines
 
 
 def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
     """Yield the values in lines, of which the first may be a header."""
     lines = list(lines)
-    logged = [match for line in lines if (match := LOGGED.search(line.text))]
-    for match in logged:
-        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if logged:
+    is_log = False
+    for line in lines:
+        if match := LOGGED.search(line.text):
+            is_log = True
+            yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if is_log:
         return
     header: list[str] = []
     for index, (number, text, cells) in enumerate(lines):
@@ -19137,7 +18992,7 @@ def _explanations_reported_is_value(text: str) -> bool:
 # Mappings and records
 
 
-def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
+def _rows_of_json(value: Any) -> Iterator[_Row]:
     """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
     if isinstance(value, (list, tuple)):
         yield from _rows_of_list(value)
@@ -19153,14 +19008,14 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
     if isinstance(columns, Mapping):
         # a saved report
         for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)), run)
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
         return
     for name, content in value.items():
         if not isinstance(content, Mapping):
             yield _Row(name, content)
         elif isinstance(content.get("queries"), Mapping):
             # saved reports by run
-            yield from _rows_of_json(content, name)
+            yield from _rows_of_json(content)
         elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
             # values by measure, then by query, as ranx has them
             for query, number in content.items():
@@ -19172,12 +19027,9 @@ def _rows_of_json(value: Any, run: Any = None) -> Iterator[_Row]:
 
 def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
     """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    records = [value for value in values if isinstance(value, Mapping)]
-    with_ndcg = [record for record in records if any(map(_cutoff_of, record))]
-    are_means = len(with_ndcg) == 1 and not spelled(with_ndcg[0], QUERY_NAMES)
-    if are_means and len(records) == len(values) > 1:
-        # the means of nDCG, beside MAP, recall and precision
-        yield from _rows_of_json(with_ndcg[0])
+    if isinstance(values, tuple) and isinstance(next(iter(values), None), Mapping):
+        # the means of nDCG, before those of MAP, recall and precision
+        yield from _rows_of_json(values[0])
         return
     for value in values:
         if isinstance(value, Mapping):
@@ -19199,15 +19051,13 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
 
 
 def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB; every subset of a split counts as a run."""
-    for split, subsets in splits.items():
-        for scores in subsets:
-            run = f"{split}/{scores.get('hf_subset', 'default')}"
-            for name, score in scores.items():
-                yield _Row(ALL_QUERIES[0], score, name, run)
+    """Yield the means in a file of MTEB, of every subset of every split."""
+    for scores in chain.from_iterable(splits.values()):
+        for name, score in scores.items():
+            yield _Row(ALL_QUERIES[0], score, name)
 
 
-def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row]:
+def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
     """Yield the values in a row of a table: of every nDCG, else of the only column with values."""
     query_column = next(iter(spelled(record, QUERY_NAMES)), None)
     columns = []
@@ -19216,13 +19066,10 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
             columns.append(name)
     if query_column is None and len(columns) == 2:
         query_column = columns.pop(0)
-    query = None
-    if query_column is not None:
-        query = record[query_column]
-    run = record.get("run", record.get("runid", run))
+    query = record.get(query_column)
     ndcgs = list(filter(_cutoff_of, columns))
     for name in ndcgs:
-        yield _Row(query, record[name], name, run)
+        yield _Row(query, record[name], name)
     if ndcgs:
         return
     if len(columns) != 1:
@@ -19234,99 +19081,7 @@ def _rows_of_record(record: Mapping[str, Any], run: Any = None) -> Iterator[_Row
         if query_column is None:
             # a measure and its mean
             query = ALL_QUERIES[0]
-    yield _Row(query, record[columns[0]], measure, run)
-
-
-# ndcg/explanations/slip_search.py: Search for known slips that give reported scores, on the nDCG of a few libraries.
-
-TRIED_ON = ("sklearn", "trec_eval", "ranx", "lightgbm", "spark")
-
-
-class SlipSearch:
-    """The rankings as queries that slips can change, and the reported scores.
-
-    Attributes:
-        as_given: the search for the scores before they were read as percentages.
-        tried: the scores of all slips.
-    """
-
-    def __init__(self, searched: Searched, queries: Sequence[Queries], as_given: Evidence) -> None:
-        self.searched = searched
-        self.queries = queries  # at every cutoff
-        self.as_given = searched._replace(evidence=as_given)
-        self.tried = Tried()
-
-    def causes(self) -> list[PossibleCause]:
-        """Return the slips that give the reported scores, except slips that equal an option.
-
-        If none does so with the discounts of conventions, the others that have a name are tried on
-        values of queries or several scores; a single score would match many of these by chance.
-        """
-        changed = {}
-        if self._omit_missing():
-            changed["missing"] = "skip"
-        causes = list(self._matching(changed))
-        is_enough = len(self.queries) > 1 or self.searched.evidence.by_query
-        if not causes and is_enough and "discount" not in self.searched.given:
-            for discount in DISCOUNTS:
-                causes += self._matching({**changed, "discount": discount})
-        return sorted(causes, key=lambda cause: cause.changes)
-
-    def _omit_missing(self) -> bool:
-        """Return whether the reported values leave out the queries that the run lacks."""
-        evidence = self.searched.evidence
-        if "missing" in self.searched.given or not (evidence.by_query and self.queries):
-            return False
-        missing = [query.missing for query in self.queries[0].changed(())]
-        return any(missing) and bool(np.isnan(evidence.scores[missing]).all())
-
-    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
-        """Yield the slips that give the scores, on the convention that needs least changes."""
-        usual = {}
-        for combination, values in self._values(NO_SLIP, changed):
-            usual[repr(combination)] = hash_of(values)
-        for slip in tracked([slip for slip in SLIPS if not slip.is_option], "Trying", " slips"):
-            causes = []
-            for combination, values in self._values(slip, changed):
-                hashed = hash_of(values)
-                if hashed == usual.get(repr(combination)):
-                    continue  # the slip changes nothing
-                scores = self.searched.scores_of(values)
-                self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
-                matches = bool(self.searched.matching(values, scores).all())
-                if matches or self.as_given.matching(values, scores).all():
-                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
-                    causes.append(cause)
-            if causes:
-                yield min(causes, key=lambda cause: cause.changes)
-
-    def _values(
-        self, slip: Slip, changed: Mapping[str, Any]
-    ) -> Iterator[tuple[Combination, Floats]]:
-        """Yield the values of queries with a slip, by convention and value of empty ones."""
-        for convention in TRIED_ON:
-            options = {"convention": convention, **self.searched.given, **changed}
-            try:
-                values = self._scores(slip, {"zero_division": math.nan, **options})
-            except ValueError:  # these rankings have no score under the convention
-                continue
-            empty = np.isnan(values)
-            if "zero_division" in self.searched.given or not empty.any():
-                yield Combination(convention, dict(changed), math.nan), values
-                continue
-            defaults = CONVENTIONS[convention]
-            if options.get("missing", defaults.missing) == "skip":
-                # Missing queries have no value, whatever that of empty ones is.
-                empty &= ~np.isnan(self._scores(slip, {"zero_division": 0.0, **options}))
-            usual: Any = defaults.zero_division
-            for zero in dict.fromkeys((usual, 0.0, 1.0, math.nan)):
-                with_zero = dict(changed)
-                if zero != usual:
-                    with_zero["zero_division"] = zero
-                yield Combination(convention, with_zero, math.nan), np.where(empty, zero, values)
-
-    def _scores(self, slip: Slip, options: Mapping[str, Any]) -> Floats:
-        return np.array([slip.scores(queries, options) for queries in self.queries])
+    yield _Row(query, record[columns[0]], measure)
 
 
 # ndcg/explanations/explanation.py: Find the convention that gives a score: score rankings under all, and explain their differences.
@@ -19334,6 +19089,7 @@ class SlipSearch:
 NOT_IN_EXPLAIN = ("measures", "convention", *AGGREGATION_OPTIONS)
 MOST_DOCUMENTS = 100_000  # the most for which slips are tried, since these are plain Python
 SHOWN_CAUSES = 5  # combinations, slips and queries
+DECIDE = "More digits, scores at more cutoffs, or the value of each query would decide."
 
 
 class Choice(NamedTuple):
@@ -19377,14 +19133,12 @@ class Verdict(NamedTuple):
         settings: how many of these give different values to some query.
         by_chance: how many settings with so few changes would give the scores by chance; for an
             unknown cause, how many of all settings that were tried.
-        decide: what would decide, in a sentence; empty if it is decided.
     """
 
     kind: Literal["conventions", "cause", "unknown"]
     fits: tuple[Cause, ...]
     settings: int
     by_chance: float
-    decide: str = ""
 
 
 @dataclass(frozen=True)
@@ -19393,36 +19147,27 @@ class Explanation(Readable):
 
     Attributes:
         signature: the signature of the first convention or combination that `answer` names, else
-            of the second in `between` if it was given. Without a reported score, the signature of
-            the first convention that has a score; empty if nothing is named, or only a slip is.
+            of the second in `between`; without a reported score, of the first convention that has
+            a score. Empty if nothing is named, or only a slip is.
         measure: the name of the result, such as ``"nDCG@10"``.
         scores: the scores under conventions, by their names; None if it has none.
         errors: why a convention has no score, by its name.
         got: the reported score, if one was given.
         percent: whether it was given in percent.
-        answer: what the reported scores tell: these conventions, another cause, or that it is
-            unknown.
+        answer: what the reported scores tell of their definition.
         matches: the conventions that give this score, to its digits.
         reported: the reported scores, in words.
-        subject: the beginning of a sentence on whose scores these are.
-        combinations: options that give the reported scores, if no convention does; the fewest
-            changes of a convention come first.
+        combinations: options that give them, if no convention does, the fewest changes first.
         tried: the number of combinations that were tried.
-        without_score: options that were not tried, such as `ties=docid`, because the rankings have
-            no score under them, with the errors.
         distinct: how many of the matching combinations give different values to some query.
-        by_chance: how many of all settings that were tried would match by chance: conventions if
-            one matches, else combinations and slips.
-        slips: known slips that give the reported scores, if no convention does, with a convention,
-            and with `zero_division` if that differs from the convention's.
-        nearest: the combination that gives most of the reported values of queries, if nothing gives
-            all.
+        by_chance: how many of all settings that were tried would match by chance.
+        slips: known slips that give them, if no convention does, and the options that they are on.
+        nearest: the combination that gives most of the values of queries, if nothing gives all.
         disagreeing: the queries with another value under the nearest combination.
         in_common: the common trait of these queries, in words.
         between: the two conventions with the difference that `choices` explain; the second "with a
             slip" if a slip is named as the cause.
-        choices: the options in which they differ, and the slip, with their effects, which add up to
-            the difference.
+        choices: the options in which they differ, and the slip; their effects add up to it.
         notes: sentences with further facts for the reader.
     """
 
@@ -19435,10 +19180,8 @@ class Explanation(Readable):
     answer: Verdict | None = None
     matches: tuple[str, ...] = ()
     reported: str = ""
-    subject: str = ""
     combinations: tuple[Combination, ...] = ()
     tried: int = 0
-    without_score: Mapping[str, str] = field(default_factory=dict)
     distinct: int = 0
     by_chance: float = 0.0
     slips: tuple[tuple[str, str], ...] = ()
@@ -19468,8 +19211,8 @@ class Explanation(Readable):
             return [table]
         rows = [["choice", *self.between, "effect"]]
         for name, before, after, effect in self.choices:
-            texts = [_choice_text(name, before), _choice_text(name, after)]
-            rows.append([name, *texts, number_text(effect, sign="+")])
+            text = empty_text if name == "zero_division" else str
+            rows.append([name, text(before), text(after), number_text(effect, sign="+")])
         total = sum(choice.effect for choice in self.choices)
         rows.append(["total", "", "", number_text(total, sign="+")])
         return [table, rows]
@@ -19480,20 +19223,12 @@ class Explanation(Readable):
     def _sentences(self) -> Iterator[str]:
         if self.answer is not None:
             yield from self._conclusion(self.answer)
-        for option, error in self.without_score.items():
-            words = mark(*option.split("="), said=option)
-            reason = f": {marked(error)}"
-            if error in self.errors.values():
-                # Another sentence gives it as the reason.
-                reason = ""
-            yield f"Combinations with {words} have no score{reason}."
         if self.nearest is not None:
-            count = len(self.disagreeing)
-            queries = ", ".join(map(str, self.disagreeing[:SHOWN_CAUSES]))
-            if count > SHOWN_CAUSES:
-                queries += ", …"
-            differ = "1 query differs" if count == 1 else f"{count:,} queries differ"
-            yield f"The nearest combination is {marked(self.nearest)}: {differ} from it: {queries}."
+            queries = brief(map(str, self.disagreeing), ", ")
+            yield (
+                f"The nearest combination is {marked(self.nearest)}. "
+                f"Queries that differ from it: {len(self.disagreeing):,} ({queries})."
+            )
         yield from self.in_common
         if self.percent and self.got is not None:
             yield f"Your score was read as a percentage: {100 * self.got:g}% is {self.got:g}."
@@ -19502,41 +19237,38 @@ class Explanation(Readable):
         for name, error in self.errors.items():
             conventions.setdefault(error, []).append(name)
         for error, names in conventions.items():
-            yield f"No score under {enumerated(names)}: {marked(error)}."
+            yield f"No score under {', '.join(names)}: {marked(error)}."
 
     def _conclusion(self, answer: Verdict) -> Iterator[str]:
-        names = enumerated([fit.definition for fit in answer.fits])
+        names = ", ".join(fit.definition for fit in answer.fits)
+        by_chance = f"{answer.by_chance:,.2f}"
         if answer.kind == "conventions":
-            yield f"{self.subject} {names}."
-            return
-        if answer.kind == "cause":
+            gives = "gives" if len(answer.fits) == 1 else "give"
+            yield f"{names} {gives} {self.reported}."
+        elif answer.kind == "cause":
             yield from self._ways(answer, "gives")
-            yield from self._certainty(answer)
-            return
-        chance = f"chance alone gives {_count_text(answer.by_chance)}"
-        if self.matches:
-            fit = "fits" if len(self.matches) == 1 else "fit"
-            yield (
-                f"It cannot be told which convention gives {self.reported}: "
-                f"{names} {fit}, {chance}."
-            )
-            yield answer.decide
+            yield f"Chance alone gives {by_chance} settings with so few changes."
+            if answer.settings > 1:
+                yield f"{answer.settings:,} of these have different values for some query. {DECIDE}"
+            elif len(answer.fits) > 1:
+                yield "These give every query the same value, so queries do not distinguish them."
         elif answer.fits:
-            fit = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
-            if len(answer.fits) > answer.settings:
-                fit += f", described in {len(answer.fits):,} ways"
-            yield f"It cannot be told what gives {self.reported}: {fit}, {chance}."
-            yield answer.decide
-            yield from self._ways(answer, "would give")
+            fits = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
+            if self.matches:
+                fits = f"{names} fits" if len(self.matches) == 1 else f"{names} fit"
+            told = f"It cannot be told what gives {self.reported}"
+            yield f"{told}: {fits}, and chance alone gives {by_chance}."
+            yield DECIDE
+            if not self.matches:
+                yield from self._ways(answer, "would give")
         else:
             nearest = ""
             if self.nearest is None:
                 name, number = self._nearest_first()[0]
                 nearest = f"; the nearest is {name}, {number_text(number)}"
             yield f"No convention gives {self.reported}{nearest}."
-            yield f"None of {self.tried:,} combinations of options gives it. {answer.decide}"
-            discount = mark("known discount", said="discount=")
-            yield f"To try slips with a discount that is not logarithmic, give {discount}."
+            yield f"None of {self.tried:,} combinations of options gives it."
+            yield "Were other queries or documents scored, weighted or excluded?"
 
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         what = self.reported
@@ -19547,25 +19279,6 @@ class Explanation(Readable):
                 details = f" ({marked(fit.options)})"
             yield f"{marked(fit.definition)} {gives} {what}{details}."
             what = "it"
-
-    def _certainty(self, answer: Verdict) -> Iterator[str]:
-        yield f"Chance alone gives {_count_text(answer.by_chance)} settings with so few changes."
-        if answer.settings > 1:
-            yield (
-                f"{answer.settings:,} of these have different values for some query. "
-                f"{answer.decide}"
-            )
-        elif len(answer.fits) > 1:
-            yield (
-                "These give the same value for every query, so the queries do not distinguish them."
-            )
-        others = len(self.combinations) + len(self.slips) - len(answer.fits)
-        if others:
-            fit = "1 more fits" if others == 1 else f"{others:,} more fit"
-            yield (
-                f"With more changes, {fit}; "
-                f"of all, chance alone gives {_count_text(self.by_chance)}."
-            )
 
     def _nearest_first(self) -> list[tuple[str, float]]:
         """Return the conventions by distance from the reported score, the matches first."""
@@ -19595,28 +19308,6 @@ class Explanation(Readable):
             label += f"; line: your score, {self.got:g}; filled: the same to its digits"
         axes.set_xlabel(label)
         return figure
-
-
-def _choice_text(name: str, value: Any) -> str:
-    if name == "zero_division":
-        return empty_text(value)
-    return str(value)
-
-
-def _count_text(count: float) -> str:
-    """Return an expected number of settings, with two digits unless it is tiny."""
-    if count < 0.001:
-        return "fewer than 0.001"
-    if count >= 10:
-        return f"{count:,.0f}"
-    return f"{count:.2g}"
-
-
-def _with_a_slip(convention: str) -> str:
-    if "," in convention:
-        # The options that differ follow the name after a comma.
-        return f"{convention}, with a slip"
-    return f"{convention} with a slip"
 
 
 def explain(
@@ -19676,7 +19367,10 @@ def explain(
         cutoff = reported.k
     pair: tuple[str, ...] = ()
     if between is not None:
-        pair = _two_conventions(between)
+        if not isinstance(between, (list, tuple)) or len(between) != 2:
+            names = "the names of two conventions"
+            raise InputError(f"{mark('between')} must be {names}; got {shown(between)}")
+        pair = tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
     parsed = Options.for_method(explain, cutoff, options, lacks=NOT_IN_EXPLAIN)
     inputs = from_frame(
         data,
@@ -19698,17 +19392,20 @@ def explained(
     notes: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain reported scores of rankings, and the difference between two conventions."""
-    scores, errors = _scores_of_conventions(scorer)
+    k: Any = scorer.k
+    if reported is not None and len(reported.cutoffs) > 1:
+        k = reported.cutoffs
+    scores, errors, values = _scores_of_conventions(scorer, k)
     for name in pair:
         if name in errors:
             raise within(InputError(f"{marked(errors[name])}"), "between", f"{name} has no score")
-    first = next(name for name, score in scores.items() if score is not None)
+    first = next(iter(values))
     start = scorer.options_of(first)
     measure = result_name("nDCG", scorer.k)
     explanation = Explanation(scorer.signature(start), measure, scores, errors, notes=notes)
     cause = None
     if reported is not None:
-        explanation, cause = _with_answer(explanation, scorer, reported, start)
+        explanation, cause = _with_answer(explanation, scorer, reported, start, values)
     slip = ""
     if pair:
         first, second = pair
@@ -19717,7 +19414,7 @@ def explained(
         slip = cause.slip
         second = str(cause.combination)
         if slip:
-            second = _with_a_slip(second)
+            second += " with a slip"
         end = scorer.options_of(cause.combination.convention, **cause.combination.changed)
     else:
         return explanation
@@ -19737,32 +19434,28 @@ def explained(
     return replace(explanation, between=(first, second), choices=choices)
 
 
-def _two_conventions(between: Any) -> tuple[str, ...]:
-    if not isinstance(between, (list, tuple)) or len(between) != 2:
-        raise InputError(
-            f"{mark('between')} must be the names of two conventions; got {shown(between)}"
-        )
-    return tuple(choice("between", name, tuple(CONVENTIONS)) for name in between)
-
-
-def _scores_of_conventions(scorer: "Scorer") -> tuple[dict[str, float | None], dict[str, str]]:
+def _scores_of_conventions(
+    scorer: "Scorer", k: Any
+) -> tuple[dict[str, float | None], dict[str, str], dict[str, Floats]]:
+    """Return the scores at the first cutoff, the errors, and the values of queries at all."""
     scores: dict[str, float | None] = dict.fromkeys(CONVENTIONS)
     errors: dict[str, str] = {}
+    values: dict[str, Floats] = {}
     for name in tracked(list(CONVENTIONS), "Scoring", " conventions"):
         try:
-            scores[name] = scorer.score(scorer.options_of(name))
+            at_cutoffs = scorer.values_by_query(scorer.options_of(name, k=k))
+            scores[name] = mean("nDCG", at_cutoffs[0], scorer.weight)
         except ValueError as error:
             errors[name] = Message(marked(error))
-    if len(errors) == len(scores):
+        else:
+            values[name] = at_cutoffs
+    if not values:
         raise InputError(marked(next(iter(errors.values()))))
-    return scores, errors
+    return scores, errors, values
 
 
 class Scorer:
-    """Score the same rankings under different options, and read them only once.
-
-    What does not depend on the reported scores is kept for other reported scores.
-    """
+    """Score the same rankings under different options, and read them only once."""
 
     def __init__(self, inputs: Inputs, k: int | None, options: Mapping[str, Any]) -> None:
         self.inputs = inputs
@@ -19772,13 +19465,12 @@ class Scorer:
         if self.known.pop("ignore_ties", False):
             self.known["ties"] = "last"
         self._read: dict[tuple[Any, ...], Rankings] = {}
-        self._scores: dict[str, float] = {}
         self._queries: dict[int | None, Queries] = {}
         parsed = Options.parse(k=k, **options)
         self.rankings = self.read(parsed)
         if not self.rankings.queries:
             raise ValueError(NOTHING_TO_SCORE)
-        self.weight: NDArray[np.float64] | None = weights(
+        self.weight: Floats | None = weights(
             inputs.sample_weight, self.rankings.queries, self.rankings.query_ids
         )
 
@@ -19813,33 +19505,19 @@ class Scorer:
 
     def options_of(self, convention: str, **changed: Any) -> Options:
         """Return the options of a convention, overridden by the caller's and by changes."""
-        return Options.parse(k=self.k, convention=convention, **{**self.options, **changed})
+        return Options.parse(**{"k": self.k, "convention": convention, **self.options, **changed})
 
-    def score(self, options: Options) -> float:
-        """Return the nDCG under some options."""
-        key = repr(_explanations_explanation_chosen(options))
-        if key not in self._scores:
-            self._scores[key] = mean("nDCG", self.values_by_query(options), self.weight)
-        return self._scores[key]
-
-    def values_by_query(self, options: Options) -> NDArray[np.float64]:
-        """Return the nDCG of every query under some options."""
+    def values_by_query(self, options: Options) -> Floats:
+        """Return the nDCG of every query under some options, with a row for every cutoff."""
         rankings = self.read(options)
         if options.missing == "raise":
             refuse_missing(rankings)
         with user_terms(rankings):
-            values: NDArray[np.float64] = measure_rankings(rankings, options)["nDCG"][0]
-        return values
+            return measure_rankings(rankings, options)["nDCG"]
 
-    def settings(self, searched: Searched) -> tuple[Iterable[Setting], Mapping[str, str]]:
-        """Return the settings that a search tries, and the errors of options without a score."""
+    def settings(self, searched: Searched) -> Iterable[Setting]:
+        """Return the settings that a search tries."""
         return settings_to_try(searched)
-
-    def score_with(self, slip: str, options: Options) -> float:
-        """Return the nDCG with a slip, under some options."""
-        chosen = {**self.known_for_slips, **_explanations_explanation_chosen(options), **options.gains}
-        values = slip_named(slip).scores(self.queries_at(self.k), chosen)
-        return mean("nDCG", values, self.weight)
 
     def choices(self, before: Options, after: Options, slip: str = "") -> tuple[Choice, ...]:
         """Return the choices in which two conventions differ, the slip among them."""
@@ -19847,12 +19525,16 @@ class Scorer:
         if slip:
             values["slip"] = ("none", slip)
 
-        def score(changed: Sequence[str]) -> float:
+        @cache
+        def score(changed: frozenset[str]) -> float:
             new_values = {name: values[name][1] for name in changed if name != "slip"}
             options = replace(before, **new_values)
             if "slip" in changed:
-                return self.score_with(slip, options)
-            return self.score(options)
+                chosen = {**self.known_for_slips, **_explanations_explanation_chosen(options), **options.gains}
+                values_by_query = slip_named(slip).scores(self.queries_at(self.k), chosen)
+            else:
+                values_by_query = self.values_by_query(options)[0]
+            return mean("nDCG", values_by_query, self.weight)
 
         choices = []
         for name, both in values.items():
@@ -19878,21 +19560,25 @@ def _explanations_explanation_differing(before: Options, after: Options) -> dict
 
 
 def _shapley_value(
-    name: str, names: Sequence[str], score: Callable[[Sequence[str]], float]
+    name: str, names: Sequence[str], score: Callable[[frozenset[str]], float]
 ) -> float:
     """Return the Shapley value of a choice: its effect, averaged over all orders of changes."""
-    others = [other for other in names if other != name]
+    others = set(names) - {name}
     effects = []
     for size in range(len(names)):
         # In as many of all orders, exactly these others are changed before it.
         orders = len(names) * math.comb(len(others), size)
-        for changed in combinations(others, size):
-            effects.append((score([*changed, name]) - score(changed)) / orders)
+        for changed in map(frozenset, combinations(others, size)):
+            effects.append((score(changed | {name}) - score(changed)) / orders)
     return math.fsum(effects)
 
 
 def _with_answer(
-    explanation: Explanation, scorer: Scorer, reported: Reported, start: Options
+    explanation: Explanation,
+    scorer: Scorer,
+    reported: Reported,
+    start: Options,
+    values: Mapping[str, Floats],
 ) -> tuple[Explanation, PossibleCause | None]:
     """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
@@ -19913,9 +19599,8 @@ def _with_answer(
         got=score,
         percent=reported.percent,
         reported=reported.words,
-        subject=reported.subject(explanation.measure),
     )
-    conventions, tried = matching_conventions(searched)
+    conventions, tried = matching_conventions(searched, values)
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)
@@ -19936,21 +19621,20 @@ def _with_answer(
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
 ) -> tuple[Explanation, PossibleCause | None]:
-    settings, without_score = scorer.settings(searched)
-    matches = search(searched, settings)
+    matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
     queries = []
     if len(scorer.rankings.relevance) <= MOST_DOCUMENTS:
         queries = list(map(scorer.queries_at, searched.cutoffs))
+    searched = searched._replace(given=scorer.known_for_slips)
+    evidence_as_given = as_given.evidence(scorer.rankings)
     slip_search = SlipSearch(
-        searched._replace(given=scorer.known_for_slips),
-        queries,
-        as_given.evidence(scorer.rankings),
+        searched, searched._replace(evidence=evidence_as_given), queries, Tried()
     )
     slips = slip_search.causes()
     if not matches.causes and slips and all(cause.as_given for cause in slips):
-        evidence = slip_search.as_given.evidence
+        evidence = evidence_as_given
         explanation = replace(
             explanation, got=float(evidence.scores[0]), percent=False, reported=as_given.words
         )
@@ -19963,7 +19647,6 @@ def _with_causes(
         combinations=tuple(cause.combination for cause in matches.causes),
         distinct=len({cause.values for cause in matches.causes}),
         tried=len(matches.tried),
-        without_score=without_score,
         by_chance=_by_chance(tried, evidence),
         slips=tuple((cause.slip, Message(marked(cause.combination))) for cause in slips),
         answer=answer,
@@ -19972,7 +19655,7 @@ def _with_causes(
     if nearest is not None and not causes:
         differing = ~matches.agreeing
         properties = properties_of(scorer.rankings, nearest.options["k"])
-        common = in_common(properties, differing, evidence.scores, "queries", marked(nearest))
+        common = in_common(properties, differing, evidence.scores, marked(nearest))
         explanation = replace(
             explanation,
             nearest=nearest,
@@ -20000,8 +19683,7 @@ def _verdict(
 ) -> Verdict:
     by_chance = _by_chance(tried, evidence)
     if not causes:
-        decide = "Were other queries or documents scored, weighted or excluded?"
-        return Verdict("unknown", (), 0, by_chance, decide)
+        return Verdict("unknown", (), 0, by_chance)
     fewest = causes[0].changes
     expected = _by_chance(tried, evidence, fewest)
     is_told = expected <= UNLIKELY
@@ -20009,30 +19691,19 @@ def _verdict(
         by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
     settings = len({cause.values for cause in causes})
-    decide = ""
-    if not is_told or (kind == "cause" and settings > 1):
-        decide = _what_would_decide(evidence)
     fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, by_chance, decide)
+    return Verdict(kind if is_told else "unknown", fits, settings, by_chance)
 
 
 def _cause_of(cause: PossibleCause) -> Cause:
     combination = cause.combination
     if cause.slip:
-        return Cause(Message(_with_a_slip(marked(combination))), slip=cause.slip)
+        return Cause(Message(f"{marked(combination)} with a slip"), slip=cause.slip)
     if not combination.changed:
         return Cause(combination.convention)
     call, flags = combination.call, combination.flags
     options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
     return Cause(Message(marked(combination)), options=Message(options))
-
-
-def _what_would_decide(evidence: Evidence) -> str:
-    if evidence.by_query:
-        return "More digits, or the values of more queries, would decide."
-    if len(evidence.scores) > 1:
-        return "More digits, or the value of each query, would decide."
-    return "The score at a second cutoff, more digits, or the value of each query would decide."
 
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.
@@ -27082,6 +26753,7 @@ def _columns_of_systems(
     # Options differ only in the order of scores.
     shared = next(iter(options.values()))
     inputs = from_files(inputs, labels=shared.labels)
+    refuse_negative(inputs.references, inputs.exclude, shared)
     keep = shared.sides["keep"]
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}

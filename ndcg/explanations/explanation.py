@@ -221,13 +221,11 @@ class Explanation(Readable):
             elif len(answer.fits) > 1:
                 yield "These give every query the same value, so queries do not distinguish them."
         elif answer.fits:
-            fits = f"settings of different values that fit: {answer.settings:,}"
+            fits = "1 setting fits" if answer.settings == 1 else f"{answer.settings:,} settings fit"
             if self.matches:
-                fits = f"conventions that fit: {names}"
-            yield (
-                f"It cannot be told what gives {self.reported} "
-                f"({fits}; settings that chance alone gives: {by_chance})."
-            )
+                fits = f"{names} fits" if len(self.matches) == 1 else f"{names} fit"
+            told = f"It cannot be told what gives {self.reported}"
+            yield f"{told}: {fits}, and chance alone gives {by_chance}."
             yield DECIDE
             if not self.matches:
                 yield from self._ways(answer, "would give")

@@ -19,7 +19,7 @@ LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
-FEWEST_QUERIES = 5  # fewer may have the ids of users and items in common by chance
+FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..inputs.doubts import FEWEST_QUERIES
 from ..inputs.no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
 from ..inputs.rankings import Rankings
 from ..measure.messages import Message, mark
@@ -128,7 +129,7 @@ def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
         return ""
     if options.measures == ("IDCG",):  # which needs no run
         return ""
-    if rankings.queries < 2 or rankings.sides()[0].any():
+    if rankings.queries < FEWEST_QUERIES or rankings.sides()[0].any():
         return ""
     if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
         return ""

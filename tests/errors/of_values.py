@@ -806,8 +806,8 @@ WARNINGS: dict[str, Row] = {
     "an inverted mask": warned(
         compute,
         "predictions",
-        predictions=[[-math.inf, -math.inf, 0.3], [-math.inf, 0.1, 0.2]],
-        references=[[1, 0, -100], [1, -100, -100]],
+        predictions=[[-math.inf, -math.inf, 0.3], [-math.inf, 0.1, 0.2]] * 3,
+        references=[[1, 0, -100], [1, -100, -100]] * 3,
         ignore_index=-100,
     ).when_scored(),
     "labels as ids": warned(

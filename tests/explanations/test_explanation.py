@@ -190,10 +190,8 @@ def test_a_score_that_no_convention_has_is_searched_in_all_combinations(
         assert each.score == pytest.approx(got, abs=5e-6)
     changes = [len(each.changed) for each in found.combinations]
     assert changes == sorted(changes)
-    fits = f"settings of different values that fit: {found.answer.settings}"
-    assert found.remarks()[0].startswith(
-        f"It cannot be told what gives {got} ({fits}; settings that chance alone gives: 0."
-    )
+    assert found.remarks()[0].startswith(f"It cannot be told what gives {got}: ")
+    assert ", and chance alone gives 0." in found.remarks()[0]
 
 
 # What is told
@@ -289,9 +287,7 @@ def test_a_score_that_chance_explains_names_no_options_in_its_signature(
     for got in (0.59, 0.79):
         found = ndcg.explain(**CARD, k=10, got=got)
         assert (found.answer.kind, found.signature, found.between) == ("unknown", "", None)
-        assert found.remarks()[0].startswith(
-            f"It cannot be told what gives {got} (conventions that fit: "
-        )
+        assert found.remarks()[0].startswith(f"It cannot be told what gives {got}: ")
         assert found.remarks()[1] == DECIDE
 
 

@@ -68,7 +68,7 @@ def test_a_cause_is_named_only_if_chance_would_not_do(ndcg: evaluate.Metric) -> 
     explanation = by_id(ndcg, k=10, got=f"{digits:.2f}")
     (answer,) = answers(asked(f"{digits:.2f}"))
     assert answer.startswith(f"It cannot be told what gives {digits:.2f}: ")
-    assert f" chance alone gives {explanation.answer.by_chance:.2g}" in answer
+    assert f" chance alone gives {explanation.answer.by_chance:.2f}. " in answer
     assert answer.endswith(explanation.remarks()[1])
 
 
@@ -79,14 +79,14 @@ def test_one_cause_alone_is_not_named_if_chance_explains_the_score_as_well(
     assert explanation.answer.settings == 1
     assert explanation.answer.by_chance > 1
     (answer,) = answers(asked("0.535"))
-    assert answer.startswith("It cannot be told what gives 0.535: 1 setting fits, chance alone ")
+    assert answer.startswith("It cannot be told what gives 0.535: 1 setting fits, and chance ")
 
 
 def test_conventions_that_fit_by_chance_as_well_are_named_with_their_doubt() -> None:
     page = look("?got=0.754")
     (answer,) = answers(page)
-    assert answer.startswith("It cannot be told which convention gives 0.754: sklearn, trec_eval, ")
-    assert "catboost, haystack and evidently fit, chance alone gives 0.03. The score at" in answer
+    assert answer.startswith("It cannot be told what gives 0.754: sklearn, trec_eval, ")
+    assert "catboost, haystack, evidently fit, and chance alone gives 0.03. More digits" in answer
 
 
 def test_a_score_that_nothing_has_is_told_with_the_nearest() -> None:
