@@ -199,7 +199,7 @@ def roles_of_objects(
     if not have_queries:
         queries = _queries(fields, documents, names)
         documents = [path for path in documents if path not in queries]
-        if queries or not (names.has_query_ids or _has_no_query(fields, documents, names)):
+        if queries or not names.has_query_ids:
             candidates["query"] = queries
     if names.name("document") is None and len(documents) == 1:
         documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
@@ -296,25 +296,6 @@ def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str
     are_lists = any(holds_documents(fields[path]) for path in documents)
     single = Fields((path, field) for path, field in fields.items() if _is_single(field))
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
-
-
-def _has_no_query(fields: Fields, documents: Sequence[str], names: Names) -> bool:
-    """Return whether objects with lists have nothing that could name the query."""
-    if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
-        return False
-    if any(len(fields[path].lists) > 1 for path in documents):
-        return False  # the queries may be in a list
-    beside = {*documents}
-    if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
-        beside.update(_other_lists(fields, documents[0]))
-    return all(path in beside for path in fields.leaves.outside_lists)
-
-
-def _other_lists(fields: Fields, document: str) -> list[str]:
-    """Return the lists and mappings that stand beside a list of ids."""
-    start = fields[document].keys[:-1]
-    beside = [path for path, field in fields.items() if field.keys[:-1] == start]
-    return [path for path in beside if not _is_single(fields[path])]
 
 
 def _documents(fields: Fields, names: Names) -> list[str]:

@@ -449,7 +449,8 @@ def test_a_table_of_excluded_documents_has_no_relevance(
 def test_lists_of_a_table_whose_index_has_the_query_are_named_by_fields() -> None:
     run = pd.DataFrame({"recs": [["z", "a"], ["b"]]}, index=pd.Index(["q", "p"], name="user"))
     gold = pd.DataFrame({"clicked": [["a"], ["b"]]}, index=run.index)
-    how = {"fields": {"document": ("recs", "clicked"), "score": None, "relevance": None}}
+    fields = {"document": ("recs", "clicked"), "score": None, "relevance": None}
+    how = {"fields": {"query": None, **fields}}
     assert score(run, gold, **how) == pytest.approx((SECOND + 1) / 2)
     with refusal("references"):
         score(run, gold[::-1], **how)
@@ -885,7 +886,8 @@ def test_tuples_of_a_user_an_item_and_a_value_are_no_queries() -> None:
 @pytest.mark.parametrize("name", ["distances", "Distances"])
 def test_distances_beside_ids_rank_in_ascending_order(name: str) -> None:
     run = [{"ids": ["x", "w"], name: [0.3, 0.1]}]
-    assert score(run, [{"w"}], score_order="ascending") == 1.0
+    fields = {"query": None}
+    assert score(run, [{"w"}], score_order="ascending", fields=fields) == 1.0
 
 
 def test_a_score_beside_a_rank_is_asked_about_in_ascending_order() -> None:
