@@ -88,31 +88,7 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
             return {name: getattr(value, name, None) for name in getattr(value, names)}
     if _is_row(value):
         return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
-    if _is_message(value):
-        return _fields_of_message(value)
     return {name: field for name, field in vars(value).items() if not callable(field)}
-
-
-def _is_message(value: Any) -> bool:
-    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
-
-
-def _fields_of_message(message: Any) -> dict[str, Any]:
-    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
-    fields = {}
-    for field in message.DESCRIPTOR.fields:
-        value = _plain(getattr(message, field.name))
-        if _is_message(value) and not message.HasField(field.name):
-            value = None
-        fields[field.name] = value
-    return fields
-
-
-def _plain(value: Any) -> Any:
-    """Return the sequences of Protocol Buffers as lists; other values as they are."""
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
-        return list(value)
-    return value
 
 
 def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
@@ -318,7 +294,7 @@ def value_at(value: Any, keys: Keys) -> Any:
             has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
             value = value[key] if has_key else None
         else:
-            value = _plain(getattr(value, key, None))
+            value = getattr(value, key, None)
     return value
 
 
