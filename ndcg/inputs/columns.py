@@ -136,7 +136,7 @@ def read_column(
         values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
     if _are_arrays(values):
         return _from_arrays(argument, values, ignore_index, labels)
-    return _from_lists(argument, values, ignore_index, labels)
+    return _from_lists(argument, _as_lists(argument, values), ignore_index, labels)
 
 
 def _are_arrays(rows: Sequence[Any]) -> bool:
@@ -256,7 +256,7 @@ def _from_arrays(
     are_alike = row_types.count(row_types[0]) == len(row_types)
     types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, rows, ignore_index, labels)
+        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
     _check_dimensions(argument, rows)
     number_types = {}
     for dtype in types:
@@ -271,7 +271,7 @@ def _from_arrays(
         arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
     values = _concatenated(arrays, are_alike)
     if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
-        return _from_lists(argument, rows, ignore_index, labels)
+        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
     if ignore_index is None:
         padding = None
     elif types == [values.dtype] and Widened not in kinds:
@@ -404,16 +404,18 @@ def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray
 
 def _from_lists(
     argument: str,
-    rows: Sequence[Any],
-    ignore_index: float | None = None,
-    labels: Labels | None = None,
+    lists: Sequence[Sequence[Any]],
+    ignore_index: float | None,
+    labels: Labels | None,
 ) -> Column:
-    """Read nested sequences of numbers and None, and arrays among them."""
-    lists = rows
-    if not set(map(type, rows)) <= {list, tuple}:
-        lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    """Read nested lists of numbers and None."""
     offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
     return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
+
+
+def _as_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the queries of which some are arrays as lists."""
+    return [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:

@@ -6,7 +6,6 @@ values of all queries, one query after the other, and what was judged and retrie
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations, pairwise
 from types import NoneType
@@ -53,6 +52,7 @@ from .no_rankings import (
     refuse_counted_ranks,
     refuse_tuples,
 )
+from .objects import first_in
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
@@ -441,12 +441,8 @@ def align(
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Batches are chunked; their queries were looked at when they were added.
-    may_be_batches = isinstance(predictions, pa.ChunkedArray)
-    how_lists["are_known"] = query_ids is not None or may_be_batches
     if inputs.plain_kind == "numbers":
-        return join_lists(predictions, references, **how_lists)
+        return _join_lists(inputs, how)
     _refuse_missing(predictions, references)
     if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
@@ -467,10 +463,24 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
-    rankings = join_lists(predictions, references, **how_lists)
+    rankings = _join_lists(inputs, how)
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
+
+
+def _join_lists(inputs: Inputs, how: Mapping[str, Any]) -> Rankings:
+    """Return rankings of lists with the same documents on both sides."""
+    # Batches are chunked; their queries were looked at when they were added.
+    are_known = inputs.query_ids is not None or isinstance(inputs.predictions, pa.ChunkedArray)
+    return join_lists(
+        inputs.predictions,
+        inputs.references,
+        how["ignore_index"],
+        how["score_order"],
+        how["labels"],
+        are_known=are_known,
+    )
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
@@ -551,22 +561,21 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    sparse = [is_sparse(side) for side in (predictions, references)]
-    # Documents with ids are joined whole, and two sparse matrices are never made dense.
-    if inputs.query_ids is not None or has_ids(references) or all(sparse):
+    # Documents with ids are joined whole.
+    if inputs.query_ids is not None or has_ids(references):
         yield inputs
         return
-    if any(sparse):
+    # Two sparse matrices are never made dense.
+    if is_sparse(predictions) != is_sparse(references):
         for run, qrels in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=run, references=qrels)
         return
-    documents = _lengths(predictions, references).cumsum()
-    if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
+    lengths = _lengths(predictions, references)
+    if lengths.sum() < PART or len(predictions) != len(references):
         yield inputs
         return
-    part = documents // PART
     # A piece ends with the query after which a whole number of parts is full.
-    cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
+    cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]
         yield inputs._replace(predictions=run, references=qrels)
@@ -574,15 +583,20 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
 
 def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the numbers of documents in lists or chunked columns; else nothing."""
+    if _is_nested_list(predictions) and _is_nested_list(references):
+        try:
+            return np.fromiter(map(len, predictions), np.int64)
+        except TypeError:  # a row is no list; reading all rows raises the error
+            return np.zeros(0, np.int64)
     sides = (predictions, references)
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0)
         return np.asarray(lengths.to_numpy(), np.int64)
-    if all(isinstance(side, (list, tuple)) and side for side in sides):
-        if all(isinstance(side[0], (list, tuple)) for side in sides):
-            with suppress(TypeError):  # a row is no list; reading all rows raises the error
-                return np.fromiter(map(len, predictions), np.int64)
-    return np.zeros(1, np.int64)
+    return np.zeros(0, np.int64)
+
+
+def _is_nested_list(side: Any) -> bool:
+    return isinstance(side, (list, tuple)) and isinstance(first_in(side), (list, tuple))
 
 
 def _is_column_of_lists(side: Any) -> bool:
