@@ -300,16 +300,15 @@ def converted(values: Any) -> Any:
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
-    if library_of(values) == "torch" and hasattr(values, "detach"):
+    library = library_of(values)
+    if library == "torch":
         return _from_torch(values)
-    if library_of(values) == "cupy" and hasattr(values, "get"):
+    if library == "cupy":
         return values.get()  # a copy to the host, which CuPy never makes by itself
-    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        if len(values.column_names) != 1:
-            return values
-        return converted(values[values.column_names[0]])
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Dataset
+    if hasattr(values, "with_format"):
         return _from_dataset(values)
+    if hasattr(values, "column_name"):
+        return _from_column_of_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
@@ -350,7 +349,14 @@ class Widened(np.ndarray[Any, Any]):
         self.rounded = getattr(source, "rounded", float)
 
 
-def _from_dataset(column: Any) -> Any:
+def _from_dataset(dataset: Any) -> Any:
+    """Return the only column of a Dataset; one with several columns as it is."""
+    if len(dataset.column_names) != 1:
+        return dataset
+    return converted(dataset[dataset.column_names[0]])
+
+
+def _from_column_of_dataset(column: Any) -> Any:
     source = column.source
     if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
