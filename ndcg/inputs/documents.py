@@ -11,11 +11,11 @@ from .columns import number
 from .fields import Names
 from .hashes import Columns
 from .ids import EMPTY_ID, id_kind, once, types_of_no_ids
-from .objects import NO_VALUES
 from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
+MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -206,7 +206,7 @@ def _instead(value: Any, names: Names) -> str:
 
 def is_missing_id(value: Any) -> bool:
     """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if type(value).__name__ in NO_VALUES:
+    if type(value).__name__ in MISSING:
         return True
     return bool(isinstance(value, Real) and value != value)
 

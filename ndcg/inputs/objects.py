@@ -6,6 +6,7 @@ a list then, of the field of all objects. Keys may contain dots themselves.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from datetime import date
 from enum import Enum
 from itertools import islice, repeat
 from numbers import Number, Real
@@ -17,7 +18,6 @@ import numpy as np
 
 from ..measure.messages import InputError, shown
 from .fields import Field, Fields, Keys
-from .ids import id_kind
 
 DEEPEST = 8  # objects within objects
 DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
@@ -26,7 +26,8 @@ MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
 NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
-NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
+# of tensors, columns and tables, and of the missing value of pandas
+SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
 # `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
 NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
@@ -39,14 +40,10 @@ def is_object(value: Any) -> bool:
     if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
         return True
     if isinstance(value, tuple):
-        return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
-    if isinstance(value, (str, Number, list, Set, type, Enum)):
+        return _has_any(value, ("_fields", "__fields__"))  # the latter of Spark
+    if isinstance(value, (str, bytes, date, Number, list, Set, type, Enum)):
         return False
-    if type(value).__name__ in NO_VALUES:
-        return False
-    if id_kind(type(value)):  # such as a date
-        return False
-    if _has_any(value, ("__array__", "__arrow_c_stream__")):  # tensors, columns and tables
+    if _has_any(value, SIGNS_OF_ARRAYS):
         return False
     return _is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
 
