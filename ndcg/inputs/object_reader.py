@@ -42,6 +42,11 @@ class ListReader:
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
+    @property
+    def are_held_to_order(self) -> bool:
+        """Whether scores were held against the order of documents; those of `fields` may differ."""
+        return self.has_values and self.names.name("score") is None
+
     def read(
         self,
         query: Any,

@@ -6,7 +6,6 @@ values of all queries, one query after the other, and what was judged and retrie
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations, pairwise
 from types import NoneType
 from typing import Any, NamedTuple
@@ -70,8 +69,6 @@ from .together import together
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-# Forms whose documents are in an order, which was held against their scores.
-ORDERED_FORMS = ("lists of hits", "lists of pairs", "objects, a query")
 
 
 class Inputs(NamedTuple):
@@ -221,9 +218,6 @@ def settled_systems(
         system = together(inputs._replace(predictions=converted[run]), names[run])
         if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
             _refuse_counted_ranks(run, name_of_column(given[run]), system)
-        if _is_held_against_ranks(system.predictions, names[run]):
-            held = replace(system.predictions, has_ranks=True)
-            system = system._replace(predictions=held)
         systems.append(system)
     return systems
 
@@ -245,13 +239,6 @@ def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-
-
-def _is_held_against_ranks(run: Any, names: Names) -> bool:
-    """Return whether the order of documents was held against their scores where they were read."""
-    if not isinstance(run, ById) or names.name("score") is not None:
-        return False
-    return any(form in run.form for form in ORDERED_FORMS)
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:

@@ -198,6 +198,7 @@ def objects_by_id(
         fields=reader.roles.fields,
         has_values=reader.has_values,
         others=reader.roles.others,
+        has_ranks=reader.lists.are_held_to_order,
     )
 
 
@@ -448,16 +449,9 @@ def _rows(side: Any) -> Sequence[Any] | None:
         return side
     if isinstance(side, ARROW) and _has_ids(side.type):
         return list(side.to_pylist())
-    if isinstance(side, np.ndarray) and _may_hold_ids(side):
+    if isinstance(side, np.ndarray) and side.ndim and side.dtype.kind in TEXTS_AND_OBJECTS:
         return list(side.tolist())
     return None
-
-
-def _may_hold_ids(array: np.ndarray[Any, Any]) -> bool:
-    """Return whether an array has rows of text or of objects."""
-    if array.ndim == 0 or array.dtype.kind not in TEXTS_AND_OBJECTS:
-        return False
-    return array.ndim > 1 or array.dtype.kind not in "UT"
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -497,8 +491,6 @@ def _is_column_of_ids(argument: str, row: Any) -> bool:
 
 def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
-    if isinstance(row, np.ndarray):
-        return row.ndim == 1 and row.dtype.kind in "UT"
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
@@ -520,7 +512,13 @@ def _by_query(
     if reader.lists.warning:
         warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
-        documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
+        documents,
+        by_position,
+        reader.form,
+        reader.fields,
+        reader.has_values,
+        reader.others,
+        reader.lists.are_held_to_order,
     )
 
 
