@@ -123,9 +123,8 @@ def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
     if not isinstance(value, dict):
         return False
-    if "signature" in value:
-        return _is_result(value)
-    return len(value) > 0 and all(map(_is_result, value.values()))
+    results = [value] if "signature" in value else list(value.values())
+    return len(results) > 0 and all(map(_is_result, results))
 
 
 def _is_result(value: Any) -> bool:

@@ -194,12 +194,11 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
     """Return the column of ranks beside the scores or the order of a run; None if not one is."""
-    if names.kind != "run" or ("score" not in chosen and not names.has_no_value):
+    if names.kind != "run":
         return None
-    ranks = [name for name in columns if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen.get("score"):
-        return None
-    return ranks[0]
+    score = chosen.get("score")
+    ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
+    return ranks[0] if len(ranks) == 1 else None
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -434,17 +433,13 @@ def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> l
     """Return the fields with one of some standard names that are not taken for another role."""
     spellings = plain_names(group)
     present = []
-    empty = []
     for path, name in fields.names.items():
         if name not in spellings or path in taken:
             continue
-        if fields[path].example is None:
-            empty.append(path)
-        else:
+        # A field of objects that is always null tells nothing.
+        if fields.are_columns or fields[path].example is not None:
             present.append(path)
-    if present or not fields.are_columns:
-        return present  # a field of objects that is always null tells nothing
-    return empty
+    return present
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -490,9 +485,9 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels" and labels is not None:
+    if kind == "qrels":
         names = names._replace(labels=labels)
-    if kind == "run" and keep is not None:
+    elif kind == "run":
         names = names._replace(keep=keep)
     if fields is None:
         return names

@@ -107,10 +107,11 @@ def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys 
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
-    if len(paths) != 1 or paths[0] == roles.value:
-        return None
-    return paths[0]
+    paths = []
+    for field in fields:
+        if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
+            paths.append(field.keys)
+    return paths[0] if len(paths) == 1 else None
 
 
 class ObjectReader:

@@ -156,15 +156,16 @@ def _tells_more(field: Field, known: Field) -> bool:
 
 def to_list(fields: Fields) -> Fields:
     """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    mappings = []
-    for field in fields.values():
-        if field.has_fields and not field.lists and is_mapping_to_numbers(field.example):
-            mappings.append(field.keys)
     listed = Fields()
+    mappings = set()
     for path, field in fields.items():
-        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
-        if is_leaf or field.keys in mappings:
-            listed[path] = field
+        if field.keys[:-1] in mappings:
+            continue  # the number of a document
+        if not field.lists and is_mapping_to_numbers(field.example):
+            mappings.add(field.keys)
+        elif field.has_fields:
+            continue
+        listed[path] = field
     return listed
 
 
