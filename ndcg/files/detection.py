@@ -7,7 +7,6 @@ from ..measure.messages import InputError, mark, shown
 from .content import BYTE_ORDER_MARK, check_encoding
 
 START = 1 << 12  # bytes that tell the format
-YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 FORMS_OF_FORMATS = {"parquet": "parquet", "arrow": "arrow", "json": "json", "jsonl": "json"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
@@ -32,7 +31,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     ),
     rb"BZh[1-9]": "is compressed with bzip2; decompress it, or use gzip or Zstandard",
     rb"\xfd7zXZ\0": "is compressed with xz; decompress it, or use gzip or Zstandard",
-    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": YAML,
+    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": "is YAML; give yaml.safe_load of it",
 }
 
 
@@ -48,7 +47,7 @@ def check_format(name: str | None) -> str | None:
     raise InputError(f"{mark('format')} must be one of {known}; got {shown(name)}")
 
 
-def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
+def form_of(start: bytes, given: str | None = None) -> str:
     """Return how a file that begins with these bytes is read: as a table, "json" or "lines".
 
     >>> form_of(b"PAR1"), form_of(b' {"q1": {'), form_of(b"q1 Q0 d1 1 0.5 tag")
@@ -57,19 +56,11 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     for beginning, form in TABLES.items():
         if start.startswith(beginning):
             return form
-    _refuse_other_files(start, path)
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
     if given is None and text.lstrip().startswith((b"{", b"[")):
         return "json"
     return FORMS_OF_FORMATS.get(given or "", "lines")
-
-
-def _refuse_other_files(start: bytes, path: str) -> None:
-    """Raise an error for a file that is neither text nor a table."""
-    for beginning, problem in OTHER_FILES.items():
-        if re.match(beginning, start):
-            raise ValueError(problem)
-    # YAML may begin as any text does.
-    if path.lower().endswith((".yaml", ".yml")):
-        raise ValueError(YAML)

@@ -240,7 +240,7 @@ def _file_parts(
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     start = stream.peek(START)
-    form = form_of(start, path, request.format)
+    form = form_of(start, request.format)
     if form in TABLES.values():
         content: Any = file
         if is_packed or not file.seekable():
