@@ -34,7 +34,7 @@ from collections.abc import Callable, Collection, Generator, Hashable, Iterable,
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, date
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from functools import cache, cached_property, lru_cache, partial
@@ -3457,16 +3457,15 @@ def converted(values: Any) -> Any:
         return _rows_of_sparse(values)
     if isinstance(values, (np.ndarray, *ARROW, Mapping)):
         return values
-    if library_of(values) == "torch" and hasattr(values, "detach"):
+    library = library_of(values)
+    if library == "torch":
         return _from_torch(values)
-    if library_of(values) == "cupy" and hasattr(values, "get"):
+    if library == "cupy":
         return values.get()  # a copy to the host, which CuPy never makes by itself
-    if hasattr(values, "column_names") and hasattr(values, "with_format"):  # a Dataset
-        if len(values.column_names) != 1:
-            return values
-        return converted(values[values.column_names[0]])
-    if hasattr(values, "column_name") and hasattr(values, "__len__"):  # a column of a Dataset
+    if hasattr(values, "with_format"):
         return _from_dataset(values)
+    if hasattr(values, "column_name"):
+        return _from_column_of_dataset(values)
     if hasattr(values, "__arrow_c_stream__"):
         return _from_stream(values)
     if hasattr(values, "__arrow_c_array__"):
@@ -3507,7 +3506,14 @@ class Widened(np.ndarray[Any, Any]):
         self.rounded = getattr(source, "rounded", float)
 
 
-def _from_dataset(column: Any) -> Any:
+def _from_dataset(dataset: Any) -> Any:
+    """Return the only column of a Dataset; one with several columns as it is."""
+    if len(dataset.column_names) != 1:
+        return dataset
+    return converted(dataset[dataset.column_names[0]])
+
+
+def _from_column_of_dataset(column: Any) -> Any:
     source = column.source
     if hasattr(source, "format") and source.format["type"] in (None, "arrow"):
         return type(column)(source.with_format("arrow"), column.column_name)[:]
@@ -4215,7 +4221,7 @@ def read_column(
         values = [_one_query(f"{argument}: query {query}", row) for query, row in enumerate(values)]
     if _are_arrays(values):
         return _from_arrays(argument, values, ignore_index, labels)
-    return _from_lists(argument, values, ignore_index, labels)
+    return _from_lists(argument, _as_lists(argument, values), ignore_index, labels)
 
 
 def _are_arrays(rows: Sequence[Any]) -> bool:
@@ -4335,7 +4341,7 @@ def _from_arrays(
     are_alike = row_types.count(row_types[0]) == len(row_types)
     types = [row_types[0]] if are_alike else list(dict.fromkeys(row_types))
     if any(dtype.kind in TEXTS_AND_OBJECTS for dtype in types):
-        return _from_lists(argument, rows, ignore_index, labels)
+        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
     _check_dimensions(argument, rows)
     number_types = {}
     for dtype in types:
@@ -4350,7 +4356,7 @@ def _from_arrays(
         arrays = [np.asarray(row, number_types[row.dtype]) for row in rows]
     values = _inputs_columns_concatenated(arrays, are_alike)
     if len(types) > 1 and values.dtype.kind == "f" and _hold_large_integers(arrays):
-        return _from_lists(argument, rows, ignore_index, labels)
+        return _from_lists(argument, _as_lists(argument, rows), ignore_index, labels)
     if ignore_index is None:
         padding = None
     elif types == [values.dtype] and Widened not in kinds:
@@ -4483,16 +4489,18 @@ def _filled(values: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray
 
 def _from_lists(
     argument: str,
-    rows: Sequence[Any],
-    ignore_index: float | None = None,
-    labels: Labels | None = None,
+    lists: Sequence[Sequence[Any]],
+    ignore_index: float | None,
+    labels: Labels | None,
 ) -> Column:
-    """Read nested sequences of numbers and None, and arrays among them."""
-    lists = rows
-    if not set(map(type, rows)) <= {list, tuple}:
-        lists = [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
+    """Read nested lists of numbers and None."""
     offsets = offsets_of(np.fromiter(map(len, lists), np.int64))
     return read_numbers(argument, lists, offsets, ignore_index=ignore_index, labels=labels)
+
+
+def _as_lists(argument: str, rows: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return the queries of which some are arrays as lists."""
+    return [_list_of_query(argument, query, row) for query, row in enumerate(rows)]
 
 
 def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
@@ -5572,12 +5580,11 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
     """Return the column of ranks beside the scores or the order of a run; None if not one is."""
-    if names.kind != "run" or ("score" not in chosen and not names.has_no_value):
+    if names.kind != "run":
         return None
-    ranks = [name for name in columns if plain_name(name) == "rank"]
-    if len(ranks) != 1 or ranks[0] == chosen.get("score"):
-        return None
-    return ranks[0]
+    score = chosen.get("score")
+    ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
+    return ranks[0] if len(ranks) == 1 else None
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -5812,17 +5819,13 @@ def _in_group(group: tuple[str, ...], fields: Fields, taken: Sequence[str]) -> l
     """Return the fields with one of some standard names that are not taken for another role."""
     spellings = plain_names(group)
     present = []
-    empty = []
     for path, name in fields.names.items():
         if name not in spellings or path in taken:
             continue
-        if fields[path].example is None:
-            empty.append(path)
-        else:
+        # A field of objects that is always null tells nothing.
+        if fields.are_columns or fields[path].example is not None:
             present.append(path)
-    if present or not fields.are_columns:
-        return present  # a field of objects that is always null tells nothing
-    return empty
+    return present
 
 
 def _called(name: str, fields: Fields) -> list[Any]:
@@ -5868,9 +5871,9 @@ def names_of_side(
     The order of scores is None if nobody said which one is best; then it is the highest.
     """
     names = standard_names(kind, score_order)
-    if kind == "qrels" and labels is not None:
+    if kind == "qrels":
         names = names._replace(labels=labels)
-    if kind == "run" and keep is not None:
+    elif kind == "run":
         names = names._replace(keep=keep)
     if fields is None:
         return names
@@ -6540,323 +6543,11 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers
 
 
-# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
-
-DEEPEST = 8  # objects within objects
-DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
-LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
-MOST_SHAPES = 1 << 5  # kinds of objects among these
-LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
-SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
-NO_VALUES = ("NoneType", "NAType", "NaTType")  # missing values; those of pandas have attributes
-# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
-# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
-NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
-
-
-def is_object(value: Any) -> bool:
-    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if type(value) in NO_OBJECTS:  # faster
-        return False
-    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
-        return True
-    if isinstance(value, tuple):
-        return hasattr(value, "_fields") or hasattr(value, "__fields__")  # the latter of Spark
-    if isinstance(value, (str, Number, list, Set, type, Enum)):
-        return False
-    if type(value).__name__ in NO_VALUES:
-        return False
-    if id_kind(type(value)):  # such as a date
-        return False
-    if _has_any(value, ("__array__", "__arrow_c_stream__")):  # tensors, columns and tables
-        return False
-    return _inputs_objects_is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
-
-
-def _has_any(value: Any, attributes: Iterable[str]) -> bool:
-    return any(hasattr(value, attribute) for attribute in attributes)
-
-
-def _inputs_objects_is_row(value: Any) -> bool:
-    """Return whether a value is a row of a database, such as one of sqlite3."""
-    return hasattr(value, "keys") and hasattr(value, "__getitem__")
-
-
-def is_list(value: Any) -> bool:
-    """Return whether a value is a list or a tuple without names."""
-    if type(value) in (list, tuple):  # faster
-        return True
-    return isinstance(value, (list, tuple)) and not is_object(value)
-
-
-def is_nested(value: Any) -> bool:
-    """Return whether a value holds others: it is a list or an object."""
-    return is_list(value) or is_object(value)
-
-
-def first_in(row: Any) -> Any:
-    """Return the first value in a list; None for an empty list, and for what is no list."""
-    return row[0] if is_list(row) and row else None
-
-
-def fields_of(value: Any) -> Mapping[Any, Any]:
-    """Return the fields of an object by their names."""
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
-        return dict(zip(value.__fields__, value, strict=True))
-    for names in NAMES_OF_FIELDS:
-        if hasattr(value, names):
-            return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if _inputs_objects_is_row(value):
-        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
-    if _is_message(value):
-        return _fields_of_message(value)
-    return {name: field for name, field in vars(value).items() if not callable(field)}
-
-
-def _is_message(value: Any) -> bool:
-    return hasattr(getattr(value, "DESCRIPTOR", None), "fields")
-
-
-def _fields_of_message(message: Any) -> dict[str, Any]:
-    """Return the fields of a message of Protocol Buffers; None for a message that is not set."""
-    fields = {}
-    for field in message.DESCRIPTOR.fields:
-        value = _inputs_objects_plain(getattr(message, field.name))
-        if _is_message(value) and not message.HasField(field.name):
-            value = None
-        fields[field.name] = value
-    return fields
-
-
-def _inputs_objects_plain(value: Any) -> Any:
-    """Return the sequences of Protocol Buffers as lists; other values as they are."""
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes, list, tuple)):
-        return list(value)
-    return value
-
-
-def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
-    """Return objects in which arrays and tensors are lists; the same if the first has none.
-
-    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
-    [{'id': 'q', 'hits': ['a', 'b']}]
-    """
-    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
-        return objects
-    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
-
-
-def _is_array(value: Any) -> bool:
-    return hasattr(value, "tolist") and not isinstance(value, np.generic)
-
-
-def _has_arrays(value: Any, depth: int) -> bool:
-    """Return whether an object holds an array, at most so deep."""
-    if type(value) in SINGLE:  # faster
-        return False
-    if is_list(value):
-        return _has_arrays(_inputs_objects_first(value), depth)
-    if depth > 0 and is_object(value):
-        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
-    return _is_array(value)
-
-
-def _with_lists(value: Any, depth: int) -> Any:
-    """Return a value with lists in place of arrays, in objects that are at most so deep."""
-    if _is_array(value):
-        value = value.tolist()
-    if is_list(value):
-        return [_with_lists(item, depth) for item in value]
-    if depth > 0 and is_object(value):
-        fields = fields_of(value).items()
-        return {name: _with_lists(field, depth - 1) for name, field in fields}
-    return value
-
-
-def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
-    """Return the fields of objects by their paths, which begin with `start`.
-
-    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
-    >>> {path: field.lists for path, field in fields.items()}
-    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
-
-    Raises:
-        InputError: one is no object.
-    """
-    fields = Fields()
-    # Objects of one shape have the same paths, so one of them is looked at.
-    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
-        for field in _fields_within(value, (), DEEPEST):
-            path = ".".join((*start, *field.keys))
-            known = fields.get(path)
-            if known is None or _tells_more(field, known):
-                fields[path] = field
-    return fields
-
-
-def _tells_more(field: Field, known: Field) -> bool:
-    """Return whether a field tells more than in another object, where it may be empty or null."""
-    if field.has_fields != known.has_fields:
-        return field.has_fields
-    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
-
-
-def to_list(fields: Fields) -> Fields:
-    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
-    mappings = []
-    for field in fields.values():
-        if field.has_fields and not field.lists and is_mapping_to_numbers(field.example):
-            mappings.append(field.keys)
-    listed = Fields()
-    for path, field in fields.items():
-        is_leaf = not field.has_fields and field.keys[:-1] not in mappings
-        if is_leaf or field.keys in mappings:
-            listed[path] = field
-    return listed
-
-
-def is_mapping_to_numbers(value: Any) -> bool:
-    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
-    if not isinstance(value, Mapping):
-        return False
-    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
-
-
-def _inputs_objects_is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
-
-
-def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
-    if len(objects) == 1 and is_object(objects[0]):
-        return objects  # nothing to tell apart
-    if _inputs_objects_are_alike(objects):
-        return objects[:1]
-    examples: dict[Any, Any] = {}
-    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
-    for position, value in enumerate(objects):
-        if value is None:
-            continue
-        if not is_object(value):
-            problem = f"holds {shown(value)} among objects; give objects alone"
-            raise InputError(problem, f"position {position}")
-        if position == MOST_SHAPES:
-            in_lists = 0
-        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
-    return examples.values()
-
-
-def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
-    """Return whether objects are dicts of the same names and single values, as in most tables.
-
-    The columns are looked at one by one, much faster than the objects.
-    """
-    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
-        return False
-    with suppress(KeyError):  # one has other names
-        columns = (map(itemgetter(name), objects) for name in objects[0])
-        return all(SINGLE.issuperset(map(type, column)) for column in columns)
-    return False
-
-
-def _shape(value: Any, depth: int, in_lists: int) -> Any:
-    """Return what tells apart objects with other paths: the names of their fields, at any depth.
-
-    Of the lists in an object so many elements are looked at, or else the first one.
-    """
-    if type(value) in SINGLE:  # faster
-        return False
-    if is_list(value):
-        elements = value[:in_lists] or [_inputs_objects_first(value)]
-        if _inputs_objects_are_alike(elements):
-            elements = elements[:1]
-        in_each = in_lists // len(elements)
-        return frozenset(_shape(element, depth, in_each) for element in elements)
-    if depth == 0 or not is_object(value):
-        return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
-    within = _depth_within(value, depth)
-    shapes = []
-    for name, field in fields_of(value).items():
-        shapes.append((name, _shape(field, within, in_lists)))
-    return tuple(shapes)
-
-
-def _depth_within(value: Any, depth: int) -> int:
-    """Return how deep objects are looked at within an object."""
-    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
-
-
-def _inputs_objects_first(values: Sequence[Any]) -> Any:
-    return next((value for value in values if value is not None), None)
-
-
-def _fields_within(
-    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
-) -> Iterator[Field]:
-    """Yield the fields of an object at some keys, and of the objects within."""
-    depth_within = _depth_within(value, depth)
-    for name, example in fields_of(value).items():
-        # Only text can be a name; the keys of a mapping of documents may be numbers.
-        if not isinstance(name, str):
-            continue
-        path = (*keys, name)
-        objects, within = _objects_in(example), lists
-        if objects and is_list(example):
-            within = (*lists, len(path))
-        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, example, within, has_fields)
-        if has_fields:
-            for inner in objects:
-                yield from _fields_within(inner, path, depth_within, within)
-
-
-def _objects_in(value: Any) -> list[Any]:
-    """Return an object as a list, and of a list of objects one of every shape."""
-    if not is_list(value):
-        return [value] if is_object(value) else []
-    if not is_object(_inputs_objects_first(value)):
-        return []
-    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
-
-
-def value_at(value: Any, keys: Keys) -> Any:
-    """Return the field at some keys: a list if they lead through one, None if there is none.
-
-    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
-    ['a', 'b']
-    """
-    for position, key in enumerate(keys):
-        if value is None:
-            return None
-        # The rest of the path leads on in all objects of a list.
-        if is_list(value):
-            return values_at(value, keys[position:])
-        if isinstance(value, Mapping):
-            value = value.get(key)
-        elif hasattr(value, "keys"):
-            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
-            value = value[key] if has_key else None
-        else:
-            value = _inputs_objects_plain(getattr(value, key, None))
-    return value
-
-
-def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
-    """Return the field at some keys of all objects."""
-    if len(keys) == 1:
-        with suppress(TypeError):  # not all are dicts
-            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
-    return [value_at(value, keys) for value in objects]
-
-
 # ndcg/inputs/documents.py: The documents of queries by their ids, and the rules for the documents of one query.
 
 # What an error says about numbers where a list should have ids.
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
+MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
 
@@ -7047,7 +6738,7 @@ def _instead(value: Any, names: Names) -> str:
 
 def is_missing_id(value: Any) -> bool:
     """Return whether a value stands where a list has no id: None, or nan or NA of pandas."""
-    if type(value).__name__ in NO_VALUES:
+    if type(value).__name__ in MISSING:
         return True
     return bool(isinstance(value, Real) and value != value)
 
@@ -7497,25 +7188,22 @@ MANY_DOCUMENTS = 20  # in all queries: so many different numbers are hardly rank
 
 def refuse_no_rankings(score: Column, relevance: Column) -> None:
     """Raise an error if both sides, lists of the same lengths, hold ids or rows of a table."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) == 0:
-        return
     # Rows of a table, and lists of ids, have a value in each place.
     if score.present is not None or relevance.present is not None:
         return
-    width = int(lengths[0])
-    are_alike = len(lengths) > 1 and (lengths == width).all()
-    if are_alike and width in (2, 3):
-        _refuse_rows(score.values.reshape(-1, width), relevance.values.reshape(-1, width))
+    lengths = score.offsets[1:] - score.offsets[:-1]  # much faster than np.diff
+    if len(lengths) > 1 and lengths[0] in (2, 3) and (lengths == lengths[0]).all():
+        sides = (score.values, relevance.values)
+        _refuse_rows(*(values.reshape(len(lengths), -1) for values in sides))
     refuse_ids(("predictions", "references"), (score.values, relevance.values), lengths)
 
 
 def warn_of_one_document(score: Column) -> None:
     """Warn of queries of one document, which may be the documents of one query."""
-    lengths = np.diff(score.offsets)
-    if len(lengths) < 2 or not (lengths == 1).all():
+    queries = len(score.offsets) - 1
+    if queries < 2 or (score.offsets != np.arange(queries + 1)).any():
         return
-    problem = f"{len(lengths)} queries have one document each, so no order matters"
+    problem = f"{queries} queries have one document each, so no order matters"
     hint = (
         f"if these are documents of one query, wrap them in a list, else give {mark('query_ids')}"
     )
@@ -8387,6 +8075,293 @@ def tied_rows(query: NDArray[np.int64], score: NDArray[Any]) -> NDArray[np.int64
     return np.flatnonzero(is_tied) if isinstance(order, slice) else np.sort(order[is_tied])
 
 
+# ndcg/inputs/objects.py: Objects and the paths to their fields: dicts, as in JSON, and objects of client libraries.
+
+DEEPEST = 8  # objects within objects
+DEEPEST_IN_CLIENTS = 4  # within an object of a client, which may refer to one another
+LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are read by the same paths
+MOST_SHAPES = 1 << 5  # kinds of objects among these
+LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
+SINGLE = {str, int, float, bool}  # types of values that hold no other values
+NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
+# of tensors, columns and tables, and of the missing value of pandas
+SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
+# What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
+# `__fields__`, which is not asked of others: models of pydantic warn that it is deprecated.
+NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
+
+
+def is_object(value: Any) -> bool:
+    """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
+    if type(value) in NO_OBJECTS:  # faster
+        return False
+    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
+        return True
+    if isinstance(value, tuple):
+        return _has_any(value, ("_fields", "__fields__"))  # the latter of Spark
+    if isinstance(value, (str, bytes, date, Number, list, Set, type, Enum)):
+        return False
+    if _has_any(value, SIGNS_OF_ARRAYS):
+        return False
+    return _inputs_objects_is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
+
+
+def _has_any(value: Any, attributes: Iterable[str]) -> bool:
+    return any(hasattr(value, attribute) for attribute in attributes)
+
+
+def _inputs_objects_is_row(value: Any) -> bool:
+    """Return whether a value is a row of a database, such as one of sqlite3."""
+    return hasattr(value, "keys") and hasattr(value, "__getitem__")
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a value is a list or a tuple without names."""
+    if type(value) in (list, tuple):  # faster
+        return True
+    return isinstance(value, (list, tuple)) and not is_object(value)
+
+
+def is_nested(value: Any) -> bool:
+    """Return whether a value holds others: it is a list or an object."""
+    return is_list(value) or is_object(value)
+
+
+def first_in(row: Any) -> Any:
+    """Return the first value in a list; None for an empty list, and for what is no list."""
+    return row[0] if is_list(row) and row else None
+
+
+def fields_of(value: Any) -> Mapping[Any, Any]:
+    """Return the fields of an object by their names."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, tuple) and hasattr(value, "__fields__"):  # of Spark
+        return dict(zip(value.__fields__, value, strict=True))
+    for names in NAMES_OF_FIELDS:
+        if hasattr(value, names):
+            return {name: getattr(value, name, None) for name in getattr(value, names)}
+    if _inputs_objects_is_row(value):
+        return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
+    return {name: field for name, field in vars(value).items() if not callable(field)}
+
+
+def without_arrays(objects: Sequence[Any]) -> Sequence[Any]:
+    """Return objects in which arrays and tensors are lists; the same if the first has none.
+
+    >>> without_arrays([{"id": "q", "hits": np.array(["a", "b"])}])
+    [{'id': 'q', 'hits': ['a', 'b']}]
+    """
+    if not _has_arrays(_inputs_objects_first(objects), DEEPEST_IN_CLIENTS):
+        return objects
+    return [_with_lists(value, DEEPEST_IN_CLIENTS) for value in objects]
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tolist") and not isinstance(value, np.generic)
+
+
+def _has_arrays(value: Any, depth: int) -> bool:
+    """Return whether an object holds an array, at most so deep."""
+    if type(value) in SINGLE:  # faster
+        return False
+    if is_list(value):
+        return _has_arrays(_inputs_objects_first(value), depth)
+    if depth > 0 and is_object(value):
+        return any(_has_arrays(field, depth - 1) for field in fields_of(value).values())
+    return _is_array(value)
+
+
+def _with_lists(value: Any, depth: int) -> Any:
+    """Return a value with lists in place of arrays, in objects that are at most so deep."""
+    if _is_array(value):
+        value = value.tolist()
+    if is_list(value):
+        return [_with_lists(item, depth) for item in value]
+    if depth > 0 and is_object(value):
+        fields = fields_of(value).items()
+        return {name: _with_lists(field, depth - 1) for name, field in fields}
+    return value
+
+
+def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
+    """Return the fields of objects by their paths, which begin with `start`.
+
+    >>> fields = fields_among([{"id": 1, "output": {"hits": [{"doc.id": "a"}]}}])
+    >>> {path: field.lists for path, field in fields.items()}
+    {'id': (), 'output': (), 'output.hits': (2,), 'output.hits.doc.id': (2,)}
+
+    Raises:
+        InputError: one is no object.
+    """
+    fields = Fields()
+    # Objects of one shape have the same paths, so one of them is looked at.
+    for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
+        for field in _fields_within(value, (), DEEPEST):
+            path = ".".join((*start, *field.keys))
+            known = fields.get(path)
+            if known is None or _tells_more(field, known):
+                fields[path] = field
+    return fields
+
+
+def _tells_more(field: Field, known: Field) -> bool:
+    """Return whether a field tells more than in another object, where it may be empty or null."""
+    if field.has_fields != known.has_fields:
+        return field.has_fields
+    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
+
+
+def to_list(fields: Fields) -> Fields:
+    """Return the fields that an error lists: fields without fields, and mappings to numbers."""
+    listed = Fields()
+    mappings = set()
+    for path, field in fields.items():
+        if field.keys[:-1] in mappings:
+            continue  # the number of a document
+        if not field.lists and is_mapping_to_numbers(field.example):
+            mappings.add(field.keys)
+        elif field.has_fields:
+            continue
+        listed[path] = field
+    return listed
+
+
+def is_mapping_to_numbers(value: Any) -> bool:
+    """Return whether a value is a mapping to numbers or None, such as documents' scores."""
+    if not isinstance(value, Mapping):
+        return False
+    return all(issubclass(kind, (Real, NoneType)) for kind in set(map(type, value.values())))
+
+
+def _inputs_objects_is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+
+
+def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
+    if len(objects) == 1 and is_object(objects[0]):
+        return objects  # nothing to tell apart
+    if _inputs_objects_are_alike(objects):
+        return objects[:1]
+    examples: dict[Any, Any] = {}
+    in_lists = LOOKED_AT_IN_LISTS // max(1, min(len(objects), MOST_SHAPES))
+    for position, value in enumerate(objects):
+        if value is None:
+            continue
+        if not is_object(value):
+            problem = f"holds {shown(value)} among objects; give objects alone"
+            raise InputError(problem, f"position {position}")
+        if position == MOST_SHAPES:
+            in_lists = 0
+        examples.setdefault(_shape(value, DEEPEST, in_lists), value)
+    return examples.values()
+
+
+def _inputs_objects_are_alike(objects: Sequence[Any]) -> bool:
+    """Return whether objects are dicts of the same names and single values, as in most tables.
+
+    The columns are looked at one by one, much faster than the objects.
+    """
+    if set(map(type, objects)) != {dict} or len(set(map(len, objects))) > 1:
+        return False
+    with suppress(KeyError):  # one has other names
+        columns = (map(itemgetter(name), objects) for name in objects[0])
+        return all(SINGLE.issuperset(map(type, column)) for column in columns)
+    return False
+
+
+def _shape(value: Any, depth: int, in_lists: int) -> Any:
+    """Return what tells apart objects with other paths: the names of their fields, at any depth.
+
+    Of the lists in an object so many elements are looked at, or else the first one.
+    """
+    if type(value) in SINGLE:  # faster
+        return False
+    if is_list(value):
+        elements = value[:in_lists] or [_inputs_objects_first(value)]
+        if _inputs_objects_are_alike(elements):
+            elements = elements[:1]
+        in_each = in_lists // len(elements)
+        return frozenset(_shape(element, depth, in_each) for element in elements)
+    if depth == 0 or not is_object(value):
+        return value is None
+    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
+        return tuple(value)
+    within = _depth_within(value, depth)
+    shapes = []
+    for name, field in fields_of(value).items():
+        shapes.append((name, _shape(field, within, in_lists)))
+    return tuple(shapes)
+
+
+def _depth_within(value: Any, depth: int) -> int:
+    """Return how deep objects are looked at within an object."""
+    return depth - 1 if isinstance(value, Mapping) else min(depth - 1, DEEPEST_IN_CLIENTS)
+
+
+def _inputs_objects_first(values: Sequence[Any]) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _fields_within(
+    value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
+) -> Iterator[Field]:
+    """Yield the fields of an object at some keys, and of the objects within."""
+    depth_within = _depth_within(value, depth)
+    for name, example in fields_of(value).items():
+        # Only text can be a name; the keys of a mapping of documents may be numbers.
+        if not isinstance(name, str):
+            continue
+        path = (*keys, name)
+        objects, within = _objects_in(example), lists
+        if objects and is_list(example):
+            within = (*lists, len(path))
+        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
+        yield Field(path, example, within, has_fields)
+        if has_fields:
+            for inner in objects:
+                yield from _fields_within(inner, path, depth_within, within)
+
+
+def _objects_in(value: Any) -> list[Any]:
+    """Return an object as a list, and of a list of objects one of every shape."""
+    if not is_list(value):
+        return [value] if is_object(value) else []
+    if not is_object(_inputs_objects_first(value)):
+        return []
+    return list(islice(_of_each_shape(list(filter(is_object, value[:LOOKED_AT]))), MOST_SHAPES))
+
+
+def value_at(value: Any, keys: Keys) -> Any:
+    """Return the field at some keys: a list if they lead through one, None if there is none.
+
+    >>> value_at({"hits": [{"id": "a"}, {"id": "b"}]}, ("hits", "id"))
+    ['a', 'b']
+    """
+    for position, key in enumerate(keys):
+        if value is None:
+            return None
+        # The rest of the path leads on in all objects of a list.
+        if is_list(value):
+            return values_at(value, keys[position:])
+        if isinstance(value, Mapping):
+            value = value.get(key)
+        elif hasattr(value, "keys"):
+            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
+            value = value[key] if has_key else None
+        else:
+            value = getattr(value, key, None)
+    return value
+
+
+def values_at(objects: Sequence[Any], keys: Keys) -> list[Any]:
+    """Return the field at some keys of all objects."""
+    if len(keys) == 1:
+        with suppress(TypeError):  # not all are dicts
+            return list(map(dict.get, objects, repeat(keys[0])))  # faster than a loop
+    return [value_at(value, keys) for value in objects]
+
+
 # ndcg/inputs/roles.py: The roles of fields: where objects have the query, the documents and their values.
 
 NAMES_OF_LISTS = plain_names(*chain(*LISTS_OF_IDS.values()))
@@ -8550,7 +8525,7 @@ def roles_of_objects(
     if not have_queries:
         queries = _queries(fields, documents, names)
         documents = [path for path in documents if path not in queries]
-        if queries or not (names.has_query_ids or _has_no_query(fields, documents, names)):
+        if queries or not names.has_query_ids:
             candidates["query"] = queries
     if names.name("document") is None and len(documents) == 1:
         documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
@@ -8560,8 +8535,6 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
-        if "document" in error.roles:
-            error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             ids = "JSON of the form {query: object}"
@@ -8619,23 +8592,9 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
-    """Yield what an error says about lists of numbers, if no field could be the document."""
-    if documents or not names.takes_query_ids:
-        return
-    if sum(map(_is_list_of_numbers, fields.values())) > 1:
-        call = 'data=..., predictions="...", references="..."'
-        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-
-
 def _is_list_of_ids(field: Field) -> bool:
     """Return whether a field holds a list or a set outside other lists."""
     return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
-
-
-def _is_list_of_numbers(field: Field) -> bool:
-    values = field.example
-    return is_list(values) and len(values) > 0 and all(isinstance(one, Real) for one in values)
 
 
 def _is_single(field: Field) -> bool:
@@ -8647,25 +8606,6 @@ def _queries(fields: Fields, documents: Sequence[str], names: Names) -> list[str
     are_lists = any(holds_documents(fields[path]) for path in documents)
     single = Fields((path, field) for path, field in fields.items() if _is_single(field))
     return names.candidates("query", single, QUERY_OF_LISTS if are_lists else QUERY)
-
-
-def _has_no_query(fields: Fields, documents: Sequence[str], names: Names) -> bool:
-    """Return whether objects with lists have nothing that could name the query."""
-    if "query" in names.given or not any(holds_documents(fields[path]) for path in documents):
-        return False
-    if any(len(fields[path].lists) > 1 for path in documents):
-        return False  # the queries may be in a list
-    beside = {*documents}
-    if len(documents) == 1 and _is_list_of_ids(fields[documents[0]]):
-        beside.update(_other_lists(fields, documents[0]))
-    return all(path in beside for path in fields.leaves.outside_lists)
-
-
-def _other_lists(fields: Fields, document: str) -> list[str]:
-    """Return the lists and mappings that stand beside a list of ids."""
-    start = fields[document].keys[:-1]
-    beside = [path for path, field in fields.items() if field.keys[:-1] == start]
-    return [path for path in beside if not _is_single(fields[path])]
 
 
 def _documents(fields: Fields, names: Names) -> list[str]:
@@ -8884,6 +8824,11 @@ class ListReader:
         self.warning = ""  # about the first query whose list is in another order than its values
         self.has_values = False  # whether some documents have values
 
+    @property
+    def are_held_to_order(self) -> bool:
+        """Whether scores were held against the order of documents; those of `fields` may differ."""
+        return self.has_values and self.names.name("score") is None
+
     def read(
         self,
         query: Any,
@@ -8944,10 +8889,11 @@ def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys 
     """Return the path of the ranks of hits, beside their scores; None if they have none."""
     if names.kind != "run" or names.ascending:
         return None
-    paths = [field.keys for field in fields if plain_name(field.keys[-1]) == "rank"]
-    if len(paths) != 1 or paths[0] == roles.value:
-        return None
-    return paths[0]
+    paths = []
+    for field in fields:
+        if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
+            paths.append(field.keys)
+    return paths[0] if len(paths) == 1 else None
 
 
 class ObjectReader:
@@ -9759,6 +9705,7 @@ def objects_by_id(
         fields=reader.roles.fields,
         has_values=reader.has_values,
         others=reader.roles.others,
+        has_ranks=reader.lists.are_held_to_order,
     )
 
 
@@ -10009,16 +9956,9 @@ def _inputs_sides_rows(side: Any) -> Sequence[Any] | None:
         return side
     if isinstance(side, ARROW) and _has_ids(side.type):
         return list(side.to_pylist())
-    if isinstance(side, np.ndarray) and _may_hold_ids(side):
+    if isinstance(side, np.ndarray) and side.ndim and side.dtype.kind in TEXTS_AND_OBJECTS:
         return list(side.tolist())
     return None
-
-
-def _may_hold_ids(array: np.ndarray[Any, Any]) -> bool:
-    """Return whether an array has rows of text or of objects."""
-    if array.ndim == 0 or array.dtype.kind not in TEXTS_AND_OBJECTS:
-        return False
-    return array.ndim > 1 or array.dtype.kind not in "UT"
 
 
 def _has_ids(column: pa.DataType) -> bool:
@@ -10058,8 +9998,6 @@ def _is_column_of_ids(argument: str, row: Any) -> bool:
 
 def _are_ids(row: Any) -> bool:
     """Return whether a query's documents are ids that are never numbers, such as text."""
-    if isinstance(row, np.ndarray):
-        return row.ndim == 1 and row.dtype.kind in "UT"
     return id_kind(type(first_in(row))) not in ("", "integers")
 
 
@@ -10081,7 +10019,13 @@ def _inputs_sides_by_query(
     if reader.lists.warning:
         warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
-        documents, by_position, reader.form, reader.fields, reader.has_values, reader.others
+        documents,
+        by_position,
+        reader.form,
+        reader.fields,
+        reader.has_values,
+        reader.others,
+        reader.lists.are_held_to_order,
     )
 
 
@@ -10733,8 +10677,6 @@ def _refuse_several_in_cells(argument: str, side: Columns, other: ById | Columns
 
 # Nested lists and chunked columns are read in parts of about this many documents.
 PART = 1 << 20
-# Forms whose documents are in an order, which was held against their scores.
-ORDERED_FORMS = ("lists of hits", "lists of pairs", "objects, a query")
 
 
 class Inputs(NamedTuple):
@@ -10884,9 +10826,6 @@ def settled_systems(
         system = together(inputs._replace(predictions=converted[run]), names[run])
         if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
             _refuse_counted_ranks(run, name_of_column(given[run]), system)
-        if _is_held_against_ranks(system.predictions, names[run]):
-            held = replace(system.predictions, has_ranks=True)
-            system = system._replace(predictions=held)
         systems.append(system)
     return systems
 
@@ -10908,13 +10847,6 @@ def _refuse_counted_ranks(argument: str, name: Any, inputs: Inputs) -> None:
         name = run.fields.get("score")
     if says_lowest_first(name, NAMES_OF_RANKS):
         refuse_counted_ranks(argument, name, _scores_by_query(argument, inputs))
-
-
-def _is_held_against_ranks(run: Any, names: Names) -> bool:
-    """Return whether the order of documents was held against their scores where they were read."""
-    if not isinstance(run, ById) or names.name("score") is not None:
-        return False
-    return any(form in run.form for form in ORDERED_FORMS)
 
 
 def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
@@ -11104,12 +11036,8 @@ def align(
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
-    how_lists = {name: how[name] for name in ("ignore_index", "score_order", "labels")}
-    # Batches are chunked; their queries were looked at when they were added.
-    may_be_batches = isinstance(predictions, pa.ChunkedArray)
-    how_lists["are_known"] = query_ids is not None or may_be_batches
     if inputs.plain_kind == "numbers":
-        return join_lists(predictions, references, **how_lists)
+        return _join_lists(inputs, how)
     _refuse_missing(predictions, references)
     if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
@@ -11130,10 +11058,24 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     if is_sparse(predictions) or is_sparse(references):
         return join_sparse(predictions, references, how["ignore_index"], how["score_order"])
     refuse_tuples(predictions, references)
-    rankings = join_lists(predictions, references, **how_lists)
+    rankings = _join_lists(inputs, how)
     if query_ids is None:
         return rankings
     return rankings._replace(query_ids=ids_of_queries(query_ids, rankings.queries))
+
+
+def _join_lists(inputs: Inputs, how: Mapping[str, Any]) -> Rankings:
+    """Return rankings of lists with the same documents on both sides."""
+    # Batches are chunked; their queries were looked at when they were added.
+    are_known = inputs.query_ids is not None or isinstance(inputs.predictions, pa.ChunkedArray)
+    return join_lists(
+        inputs.predictions,
+        inputs.references,
+        how["ignore_index"],
+        how["score_order"],
+        how["labels"],
+        are_known=are_known,
+    )
 
 
 def _refuse_missing(predictions: Any, references: Any) -> None:
@@ -11214,22 +11156,21 @@ def parts(inputs: Inputs, **how: Any) -> Iterator[Rankings]:
 def _pieces(inputs: Inputs) -> Iterator[Inputs]:
     """Cut inputs that are copied into pieces of about PART documents, so that copies are small."""
     predictions, references = inputs[:2]
-    sparse = [is_sparse(side) for side in (predictions, references)]
-    # Documents with ids are joined whole, and two sparse matrices are never made dense.
-    if inputs.query_ids is not None or has_ids(references) or all(sparse):
+    # Documents with ids are joined whole.
+    if inputs.query_ids is not None or has_ids(references):
         yield inputs
         return
-    if any(sparse):
+    # Two sparse matrices are never made dense.
+    if is_sparse(predictions) != is_sparse(references):
         for run, qrels in dense_pieces(predictions, references, PART):
             yield inputs._replace(predictions=run, references=qrels)
         return
-    documents = _lengths(predictions, references).cumsum()
-    if len(documents) < 2 or documents[-1] < PART or len(predictions) != len(references):
+    lengths = _lengths(predictions, references)
+    if lengths.sum() < PART or len(predictions) != len(references):
         yield inputs
         return
-    part = documents // PART
     # A piece ends with the query after which a whole number of parts is full.
-    cuts = (np.flatnonzero(np.diff(part)) + 1).tolist()
+    cuts = (np.flatnonzero(np.diff(lengths.cumsum() // PART)) + 1).tolist()
     for start, end in pairwise([0, *cuts, len(predictions)]):
         run, qrels = predictions[start:end], references[start:end]
         yield inputs._replace(predictions=run, references=qrels)
@@ -11237,15 +11178,20 @@ def _pieces(inputs: Inputs) -> Iterator[Inputs]:
 
 def _lengths(predictions: Any, references: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the numbers of documents in lists or chunked columns; else nothing."""
+    if _is_nested_list(predictions) and _is_nested_list(references):
+        try:
+            return np.fromiter(map(len, predictions), np.int64)
+        except TypeError:  # a row is no list; reading all rows raises the error
+            return np.zeros(0, np.int64)
     sides = (predictions, references)
     if all(map(_is_column_of_lists, sides)) and any(side.num_chunks > 1 for side in sides):
         lengths = pc.fill_null(pc.list_value_length(predictions), 0)
         return np.asarray(lengths.to_numpy(), np.int64)
-    if all(isinstance(side, (list, tuple)) and side for side in sides):
-        if all(isinstance(side[0], (list, tuple)) for side in sides):
-            with suppress(TypeError):  # a row is no list; reading all rows raises the error
-                return np.fromiter(map(len, predictions), np.int64)
-    return np.zeros(1, np.int64)
+    return np.zeros(0, np.int64)
+
+
+def _is_nested_list(side: Any) -> bool:
+    return isinstance(side, (list, tuple)) and isinstance(first_in(side), (list, tuple))
 
 
 def _is_column_of_lists(side: Any) -> bool:
@@ -11533,7 +11479,6 @@ def shown_cell(cell: Any) -> str:
 # ndcg/files/detection.py: Tell the format of a file from its first bytes, and refuse files of other kinds by name.
 
 START = 1 << 12  # bytes that tell the format
-YAML = "is YAML; give yaml.safe_load of it"
 TABLES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "stream"}
 FORMS_OF_FORMATS = {"parquet": "parquet", "arrow": "arrow", "json": "json", "jsonl": "json"}
 OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and what to do
@@ -11558,7 +11503,7 @@ OTHER_FILES = {  # files of other kinds, by the bytes that they begin with, and 
     ),
     rb"BZh[1-9]": "is compressed with bzip2; decompress it, or use gzip or Zstandard",
     rb"\xfd7zXZ\0": "is compressed with xz; decompress it, or use gzip or Zstandard",
-    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": YAML,
+    rb"---[ \t]*\r?\n|[\w\"'-]+:[ \t]*\r?\n[ \t-]": "is YAML; give yaml.safe_load of it",
 }
 
 
@@ -11574,7 +11519,7 @@ def check_format(name: str | None) -> str | None:
     raise InputError(f"{mark('format')} must be one of {known}; got {shown(name)}")
 
 
-def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
+def form_of(start: bytes, given: str | None = None) -> str:
     """Return how a file that begins with these bytes is read: as a table, "json" or "lines".
 
     >>> form_of(b"PAR1"), form_of(b' {"q1": {'), form_of(b"q1 Q0 d1 1 0.5 tag")
@@ -11583,22 +11528,14 @@ def form_of(start: bytes, path: str = "", given: str | None = None) -> str:
     for beginning, form in TABLES.items():
         if start.startswith(beginning):
             return form
-    _refuse_other_files(start, path)
+    for beginning, problem in OTHER_FILES.items():
+        if re.match(beginning, start):
+            raise ValueError(problem)
     text = start.removeprefix(BYTE_ORDER_MARK)
     check_encoding(text)
     if given is None and text.lstrip().startswith((b"{", b"[")):
         return "json"
     return FORMS_OF_FORMATS.get(given or "", "lines")
-
-
-def _refuse_other_files(start: bytes, path: str) -> None:
-    """Raise an error for a file that is neither text nor a table."""
-    for beginning, problem in OTHER_FILES.items():
-        if re.match(beginning, start):
-            raise ValueError(problem)
-    # YAML may begin as any text does.
-    if path.lower().endswith((".yaml", ".yml")):
-        raise ValueError(YAML)
 
 
 # ndcg/files/cells.py: Read small files, such as the slices or the values of queries: a table, JSON, or lines.
@@ -12157,9 +12094,8 @@ def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
     if not isinstance(value, dict):
         return False
-    if "signature" in value:
-        return _is_result(value)
-    return len(value) > 0 and all(map(_is_result, value.values()))
+    results = [value] if "signature" in value else list(value.values())
+    return len(results) > 0 and all(map(_is_result, results))
 
 
 def _is_result(value: Any) -> bool:
@@ -13595,7 +13531,7 @@ def _file_parts(
     limits = request.limits
     stream, is_packed = unpacked_stream(file, limits)
     start = stream.peek(START)
-    form = form_of(start, path, request.format)
+    form = form_of(start, request.format)
     if form in TABLES.values():
         content: Any = file
         if is_packed or not file.seekable():
