@@ -8535,6 +8535,8 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
+        if "document" in error.roles:
+            error.add(*_way_without_ids(fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             ids = "JSON of the form {query: object}"
@@ -8592,9 +8594,23 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
+def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
+    """Yield what an error says about lists of numbers, if no field could be the document."""
+    if documents or not names.takes_query_ids:
+        return
+    if sum(map(_is_list_of_numbers, fields.values())) > 1:
+        call = 'data=..., predictions="...", references="..."'
+        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
+
+
 def _is_list_of_ids(field: Field) -> bool:
     """Return whether a field holds a list or a set outside other lists."""
     return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
+
+
+def _is_list_of_numbers(field: Field) -> bool:
+    values = field.example
+    return is_list(values) and len(values) > 0 and all(isinstance(one, Real) for one in values)
 
 
 def _is_single(field: Field) -> bool:
