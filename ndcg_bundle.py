@@ -7382,7 +7382,9 @@ def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
 def equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
-    return f"its scores are all equal, but its ranks count; if the order counts, give {call}"
+    return (
+        f"its scores are all equal, but its documents have ranks; if the order counts, give {call}"
+    )
 
 
 def other_order(ascending: bool) -> str:
