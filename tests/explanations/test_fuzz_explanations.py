@@ -78,6 +78,8 @@ def drawn(rng: random.Random) -> Case:
     known |= {
         name: rng.choice(values) for name, values in NOT_SEARCHED.items() if rng.random() < 0.08
     }
+    if "query_ids" in inputs and "document_ids" not in inputs:
+        known.pop("ties", None)  # with ids, ties may be open unless judged_only is known too
     kind = rng.choice(["mean", "mean to 4 digits", "values", "two cutoffs"])
     cutoffs = [1, 3] if kind == "two cutoffs" else [rng.choice([1, 2, 3, 4, 5, 10, None])]
     k = None if kind == "two cutoffs" else cutoffs[0]
