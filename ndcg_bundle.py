@@ -6098,9 +6098,13 @@ def _decimal_commas(fields: Fields) -> list[str]:
 
 def _words(relevances: Fields, names: Names) -> list[str]:
     """Return what an error says about a word in place of a relevance, which is refused later."""
-    for cell in (field.example for field in relevances.values()):
-        is_word = isinstance(cell, str) and cell.strip() != "" and label_of(cell) == cell.strip()
-        if is_word and names.kind == "qrels" and names.labels is None:
+    if names.kind != "qrels" or names.labels is not None:
+        return []
+    for field in relevances.values():
+        cell = field.example
+        if not isinstance(cell, str) or not cell.strip():
+            continue
+        if label_of(cell) == cell.strip():  # and no number
             return [to_label([cell, "..."])]
     return []
 
@@ -14223,14 +14227,17 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
     """Return what a warning says about queries by position of which none has a score."""
-    # The first document tells nearly always.
-    if rankings.retrieved is None and len(rankings.score) > 0 and rankings.score[0] > -np.inf:
+    if rankings.queries < FEWEST_QUERIES:
         return ""
+    if len(rankings.score) > 0:
+        # The first document tells nearly always.
+        if rankings.retrieved is None and rankings.score[0] > -np.inf:
+            return ""
+        if rankings.empty().all():  # all documents are padding
+            return ""
     if options.measures == ("IDCG",):  # which needs no run
         return ""
-    if rankings.queries < FEWEST_QUERIES or rankings.sides()[0].any():
-        return ""
-    if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
+    if rankings.sides()[0].any():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 

@@ -712,9 +712,13 @@ def _decimal_commas(fields: Fields) -> list[str]:
 
 def _words(relevances: Fields, names: Names) -> list[str]:
     """Return what an error says about a word in place of a relevance, which is refused later."""
-    for cell in (field.example for field in relevances.values()):
-        is_word = isinstance(cell, str) and cell.strip() != "" and label_of(cell) == cell.strip()
-        if is_word and names.kind == "qrels" and names.labels is None:
+    if names.kind != "qrels" or names.labels is not None:
+        return []
+    for field in relevances.values():
+        cell = field.example
+        if not isinstance(cell, str) or not cell.strip():
+            continue
+        if label_of(cell) == cell.strip():  # and no number
             return [to_label([cell, "..."])]
     return []
 

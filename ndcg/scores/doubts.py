@@ -124,14 +124,17 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
     """Return what a warning says about queries by position of which none has a score."""
-    # The first document tells nearly always.
-    if rankings.retrieved is None and len(rankings.score) > 0 and rankings.score[0] > -np.inf:
+    if rankings.queries < FEWEST_QUERIES:
         return ""
+    if len(rankings.score) > 0:
+        # The first document tells nearly always.
+        if rankings.retrieved is None and rankings.score[0] > -np.inf:
+            return ""
+        if rankings.empty().all():  # all documents are padding
+            return ""
     if options.measures == ("IDCG",):  # which needs no run
         return ""
-    if rankings.queries < FEWEST_QUERIES or rankings.sides()[0].any():
-        return ""
-    if len(rankings.score) > 0 and rankings.empty().all():  # all documents are padding
+    if rankings.sides()[0].any():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
