@@ -5579,7 +5579,7 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the column of ranks beside the scores or the order of a run; None if not one is."""
+    """Return the only column of ranks of a run, apart from its scores; None if there is none."""
     if names.kind != "run":
         return None
     score = chosen.get("score")
@@ -6792,6 +6792,8 @@ def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Itera
         # Libraries write it in place of the scores of items that they filter out.
         mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         yield f"{mask}; leave them out, or give them the score None"
+    if rankings.excluded is not None and rankings.excluded[:, 0].any():
+        return  # they leave gaps in ranks
     if score_order == "ascending" and rankings.place is not None:
         name = run.fields.get("score") if has_ids(run) else None
         yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
@@ -11022,12 +11024,7 @@ def align(
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     run = inputs.predictions
-    doubts = [*rankings.doubts]
-    if rankings.excluded is not None and rankings.excluded[:, 0].any():
-        # The documents to exclude leave gaps in ranks.
-        doubts += doubts_about_scores(rankings, run, "descending")
-    else:
-        doubts += doubts_about_scores(rankings, run, score_order)
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:

@@ -30,6 +30,8 @@ def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Itera
         # Libraries write it in place of the scores of items that they filter out.
         mask = f"the score {LOWEST_FLOAT32:g}, the lowest of 32 bits, marks filtered documents"
         yield f"{mask}; leave them out, or give them the score None"
+    if rankings.excluded is not None and rankings.excluded[:, 0].any():
+        return  # they leave gaps in ranks
     if score_order == "ascending" and rankings.place is not None:
         name = run.fields.get("score") if has_ids(run) else None
         yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))

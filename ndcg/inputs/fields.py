@@ -193,7 +193,7 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
 
 
 def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the column of ranks beside the scores or the order of a run; None if not one is."""
+    """Return the only column of ranks of a run, apart from its scores; None if there is none."""
     if names.kind != "run":
         return None
     score = chosen.get("score")

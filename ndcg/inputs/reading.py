@@ -392,12 +392,7 @@ def align(
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
     rankings = _join(inputs, keep=keep, **how, **order)
     run = inputs.predictions
-    doubts = [*rankings.doubts]
-    if rankings.excluded is not None and rankings.excluded[:, 0].any():
-        # The documents to exclude leave gaps in ranks.
-        doubts += doubts_about_scores(rankings, run, "descending")
-    else:
-        doubts += doubts_about_scores(rankings, run, score_order)
+    doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
