@@ -1,6 +1,6 @@
 """Remove documents, such as items that a user has seen, from rankings and ideals."""
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from ..measure.messages import InputError, mark, shown
 from ..measure.ties import Mask
 from .columns import check_queries_equal
 from .documents import ById, DocumentValues, has_no_documents
+from .doubts import FEWEST_QUERIES
 from .hashes import Columns, first_rows, hashes_of
 from .ids import (
     RowNumbers,
@@ -22,6 +23,7 @@ from .ids import (
     index_among,
     read_ids,
 )
+from .no_rankings import MANY_DOCUMENTS
 from .sources import ARROW, in_python, plain, settled
 
 
@@ -99,6 +101,23 @@ def _without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
 def are_excluded(rows: Columns, exclude: Any) -> Mask:
     """Return which rows are to be excluded."""
     return _are_among(rows, _columns(exclude, rows, rows))
+
+
+def doubts_about_exclusion(exclude: Any, ids: Iterable[Any]) -> Iterator[str]:
+    """Yield what a warning says if none of the documents to exclude is among the ids of any query.
+
+    A run may leave out seen items by itself, which others have seen or not.
+    """
+    _, queries, documents = _rows(exclude)
+    # The items that a few users have seen may well be none of those that they were offered.
+    if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
+        return
+    excluded = as_list(documents)
+    known = set(ids)
+    if len(known) >= MANY_DOCUMENTS and known.isdisjoint(excluded):
+        given = f"{min(map(shown, excluded))} in {mark('exclude')}"
+        ids_are = f"{given}, {min(map(shown, known))} in the rankings"
+        yield f"no document was excluded, since none is known; ids are such as {ids_are}"
 
 
 def _are_among(side: Columns, excluded: Columns) -> Mask:

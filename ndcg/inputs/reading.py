@@ -26,7 +26,7 @@ from .documents import (
     refuse_no_values,
 )
 from .doubts import doubts_about_ids, doubts_about_scores, respelled_ids
-from .exclusion import by_position
+from .exclusion import by_position, doubts_about_exclusion
 from .fields import (
     LISTS_OF_IDS,
     NAMES_OF_RANKS,
@@ -45,7 +45,7 @@ from .fields import (
     with_names_of_columns,
 )
 from .hashes import Columns
-from .ids import grouped, read_ids
+from .ids import grouped, id_column, read_ids
 from .joins import join_by_id, join_lists, join_rows, refuse_open_ties
 from .no_rankings import (
     refuse_counted_ranks,
@@ -269,6 +269,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
+        if isinstance(side, InputError):  # of a file
+            errors[argument] = side
+            continue
         try:
             sides[argument] = read_side(argument, side, names[argument])
             refuse_no_values(argument, sides[argument], names[argument])
@@ -390,9 +393,13 @@ def align(
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
-    rankings = _join(inputs, keep=keep, **how, **order)
     run = inputs.predictions
+    if isinstance(run, ById) and run.by_position and inputs.exclude is not None:
+        inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
+    rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
+    if rankings.excluded is not None and not rankings.excluded.any():
+        doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -420,6 +427,15 @@ def align(
     return rankings
 
 
+def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
+    """Yield the ids of the documents of both sides, or of flat rows."""
+    if inputs.document_ids is not None:
+        yield from id_column("document_ids", inputs.document_ids).to_pylist()
+        return
+    yield from inputs.predictions.ids()
+    yield from inputs.references.ids()
+
+
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
@@ -428,8 +444,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     _refuse_missing(predictions, references)
     if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
-        if isinstance(predictions, ById) and predictions.by_position and exclude is not None:
-            exclude = by_position(exclude, len(predictions.queries))
         return join_by_id(predictions, references, exclude, **how)
     if has_ids(predictions) or has_ids(references):
         raise _by_ids_and_by_position(predictions, references, query_ids)

@@ -61,8 +61,8 @@ class Preview(Readable):
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
         relevances: the lowest and the highest relevance; none without judged documents.
-        excluded_retrieved: how many documents in `exclude` were retrieved.
-        excluded_judged: how many documents in `exclude` are judged.
+        excluded_retrieved: how many documents in `exclude` were retrieved; None without `exclude`.
+        excluded_judged: how many documents in `exclude` are judged; None without `exclude`.
         query: the id of the first query, or 0.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
@@ -76,8 +76,8 @@ class Preview(Readable):
     retrieved: int
     judged: int
     relevances: tuple[float, ...]
-    excluded_retrieved: int
-    excluded_judged: int
+    excluded_retrieved: int | None
+    excluded_judged: int | None
     query: Any
     documents: Sequence[Mapping[str, Any]]
     signature = ""
@@ -106,7 +106,7 @@ class Preview(Readable):
         if self.relevances:
             lowest, highest = self.relevances
             remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
-        if self.excluded_retrieved or self.excluded_judged:
+        if self.excluded_retrieved is not None:
             counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
             remarks.insert(1, f"{counts} documents are excluded.")
         if self.not_judged:
@@ -205,7 +205,7 @@ def preview(
     ids = _names_of_ids(inputs)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
-    excluded = np.zeros(2, np.int64)
+    excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
@@ -220,8 +220,8 @@ def preview(
             judgments = part.relevance[is_judged]
             ends = (*relevances, float(judgments.min()), float(judgments.max()))
             relevances = (min(ends), max(ends))
-        if part.excluded is not None:
-            excluded += part.excluded.sum(axis=0)
+        if part.excluded is not None:  # documents with ids, which are read in one part
+            excluded = part.excluded.sum(axis=0).tolist()
         if first is None and part.queries:
             query = part.names()[0]
             first = query, _documents_of_first(part, inputs.predictions, parsed)
@@ -240,8 +240,8 @@ def preview(
         retrieved=retrieved,
         judged=judged,
         relevances=relevances,
-        excluded_retrieved=int(excluded[0]),
-        excluded_judged=int(excluded[1]),
+        excluded_retrieved=excluded[0],
+        excluded_judged=excluded[1],
         query=query,
         documents=first_documents,
     )

@@ -294,6 +294,30 @@ def test_a_warning_says_that_all_judged_documents_are_excluded(
         assert len(said) == len(caught) == len(seen) - 1
 
 
+@pytest.mark.parametrize(("users", "unknown", "warnings_"), [(5, 1000, 1), (5, 0, 0), (4, 1000, 0)])
+@pytest.mark.parametrize("sides", ["mappings", "columns", "files"])
+def test_a_warning_says_that_no_document_to_exclude_is_known(
+    ndcg: Metric, tmp_path: Path, sides: str, users: int, unknown: int, warnings_: int
+) -> None:
+    run = {user: dict.fromkeys(range(10 * user, 10 * user + 10), 0.5) for user in range(users)}
+    qrels = {user: {10 * user: 1} for user in range(users)}
+    # Items that another user retrieved: a recommender may leave out seen ones by itself.
+    first = {user: 40 - 10 * user + unknown for user in run}
+    seen = {user: list(range(start, start + 5)) for user, start in first.items()}
+    inputs: dict[str, Any] = {"predictions": run, "references": qrels, "exclude": seen}
+    if sides == "columns":
+        inputs = {"data": rows(run, qrels), **NAMED, "exclude": pairs(seen)}
+    if sides == "files":
+        for name, side in inputs.items():
+            values = {user: dict.fromkeys(documents, 1) for user, documents in side.items()}
+            inputs[name] = tmp_path / f"{name}.json"
+            inputs[name].write_text(json.dumps(values))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        ndcg.compute(**inputs)
+    assert len([warned for warned in caught if "none is known" in str(warned.message)]) == warnings_
+
+
 @pytest.mark.parametrize(("last", "seen", "gaps"), [(3, "b", 0), (4, "x", 1)])
 def test_an_excluded_document_is_no_gap_in_ranks(
     ndcg: Metric, last: int, seen: str, gaps: int

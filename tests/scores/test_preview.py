@@ -58,6 +58,8 @@ def test_a_preview_counts_what_is_excluded() -> None:
     assert (preview.excluded_retrieved, preview.excluded_judged) == (2, 1)
     assert "2 retrieved and 1 judged documents are excluded." in str(preview)
     assert "excluded" not in str(ndcg.preview(predictions=run, references=judged))
+    nothing = ndcg.preview(predictions=run, references=judged, exclude={"q": ["d"]})
+    assert "0 retrieved and 0 judged documents are excluded." in str(nothing)
 
 
 def test_a_preview_counts_queries_that_only_the_run_has() -> None:
