@@ -18,27 +18,35 @@ def from_files(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Inputs:
-    """Replace paths of files of rankings by the contents of the files."""
+    """Replace paths of files of rankings by the contents of the files, or by their errors."""
     if not any(map(is_path, inputs[:5])):
         return inputs
-    fields = inputs.names
-    has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
-    errors: dict[str, InputError] = {}
     for name, side in inputs.rankings.items():
-        try:
-            read[name] = from_file(
-                name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
-            )
-        except InputError as error:
-            errors[name] = error
+        read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
-    are_one = are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references)
-    if errors:
-        raise one_error(errors, are_one, read.get("references"))
-    if are_one:
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+        errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
+        if errors:
+            raise one_error(errors, are_one=True)
         refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
+
+
+def side_or_error(
+    argument: str,
+    side: Any,
+    inputs: Inputs,
+    score_order: str | None = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Any:
+    """Return what `from_file` returns, or its error, which is raised with those of all sides."""
+    query_ids = {"has_query_ids": inputs.has_query_ids}
+    try:
+        return from_file(argument, side, score_order, inputs.names, labels, keep, **query_ids)
+    except InputError as error:
+        return error
 
 
 def from_file(

@@ -13,11 +13,11 @@ from ..files.content import SavedResultError
 from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
 from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
-from ..inputs.fields import ROLES, UnknownFieldError, one_error, refuse_unused_fields
+from ..inputs.fields import ROLES, one_error, refuse_unused_fields
 from ..inputs.hashes import Columns
 from ..inputs.joins import nothing_shared
 from ..inputs.reading import Inputs, refuse_same_column
-from ..measure.messages import place_of_file, warn, within
+from ..measure.messages import InputError, place_of_file, warn, within
 from ..measure.options import OF_COMPUTE, Options
 from ..measure.ties import Mask
 from ..statistics.measured import Resampling
@@ -48,7 +48,7 @@ class Sides:
         """Read the qrels, the files of runs, and the other files in the arguments."""
         _refuse_two_standard_inputs(args, files)
         file_by_name = dict(zip(names_of(files), files, strict=True))
-        qrels, columns, saved = _read_sides(args, file_by_name)
+        qrels, columns, saved, exclude = _read_sides(args, file_by_name)
         runs: dict[str, Columns] = {}
         for name, run in columns.items():
             file = file_by_name[name]
@@ -59,9 +59,7 @@ class Sides:
             if file == args.qrels:
                 refuse_same_column(place_of_file(file), runs[name], qrels)
             _refuse_other_queries(file, runs[name], qrels)
-        exclude = slices = None
-        if args.exclude is not None:
-            exclude = _columns(args, args.exclude, "exclude")
+        slices = None
         by = getattr(args, "by", None)
         if by is None:
             # With slices, a field may be only in their file.
@@ -105,17 +103,17 @@ def _refuse_two_standard_inputs(args: Namespace, files: Sequence[str]) -> None:
 
 def _read_sides(
     args: Namespace, files: Mapping[str, str]
-) -> tuple[Columns, dict[str, Columns], dict[str, dict[str, Any]]]:
-    """Read the qrels and the files of runs, by name, and the saved result among these.
+) -> tuple[Columns, dict[str, Columns], dict[str, dict[str, Any]], Columns | None]:
+    """Read the qrels, the files of runs and the saved result among them by name, and `--exclude`.
 
-    One error names the fields that are unknown on both sides.
+    One error says what is wrong with all files.
     """
-    unknown: dict[str, UnknownFieldError] = {}
+    errors: dict[str, InputError] = {}
     qrels: Any = None
     try:
         qrels = _columns(args, args.qrels, "qrels")
-    except UnknownFieldError as error:
-        unknown["references"] = error
+    except InputError as error:
+        errors["references"] = error
     columns: dict[str, Columns] = {}
     saved: dict[str, dict[str, Any]] = {}
     for name, file in files.items():
@@ -130,11 +128,17 @@ def _read_sides(
             if not may_be_saved:
                 raise
             saved[name] = error.value
-        except UnknownFieldError as error:
-            unknown[place_of_file(path_of(file))] = error
-    if unknown:
-        raise one_error(unknown, are_one=args.qrels in files.values(), qrels=qrels)
-    return qrels, columns, saved
+        except InputError as error:
+            errors[place_of_file(path_of(file))] = error
+    exclude = None
+    if args.exclude is not None:
+        try:
+            exclude = _columns(args, args.exclude, "exclude")
+        except InputError as error:
+            errors["exclude"] = error
+    if errors:
+        raise one_error(errors, are_one=args.qrels in files.values(), qrels=qrels)
+    return qrels, columns, saved, exclude
 
 
 def scoring(args: Namespace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 import pyarrow as pa
 
-from ..files.paths import from_file, from_files
+from ..files.paths import from_files, side_or_error
 from ..inputs.reading import Inputs, settled_systems
 from ..inputs.slices import Slices
 from ..measure.messages import InputError, mark, shown, warn, within
@@ -199,9 +199,7 @@ def _columns_of_systems(
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}
     for (argument, run), order in zip(runs.items(), orders, strict=True):
-        sides[argument] = from_file(
-            argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
-        )
+        sides[argument] = side_or_error(argument, run, inputs, order, keep=keep)
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
     doubts: dict[str, list[str]] = {}

@@ -250,7 +250,7 @@ PARQUET_FILES: dict[str, Row] = {
     "a document twice": run("a.parquet", parquet(RECORD, RECORD), "row 1 (from 0)"),
     "ids of floats": run("a.parquet", parquet({**RECORD, "query-id": 1.5})),
     "text as a score": run("a.parquet", parquet({**RECORD, "score": "high"}), "row 0 (from 0)"),
-    "names of its own": run("a.parquet", parquet({"member": "q", "stars": 1.0})),
+    "names of its own": run("a.parquet", parquet({"member": "q", "film": "a", "stars": 1.0})),
     "no rows": run("a.parquet", as_parquet(pa.table({"qid": [], "docid": [], "score": []}))),
     "cut short": run("a.parquet", parquet(RECORD)[:-200]).quoting("cut short: "),
     "an Arrow file, cut short": run("a.arrow", arrow(pa.ipc.new_file)).quoting("cut short: "),
