@@ -41,6 +41,11 @@ class ById:
         """The first id of a document; None if there is none."""
         return next(self.ids(), None)
 
+    @property
+    def first_query(self) -> Any:
+        """The id of the first query; None if there is none."""
+        return next(iter(self.queries), None)
+
     def ids(self) -> Iterator[Any]:
         """Return the ids of all documents."""
         return chain.from_iterable(self.queries.values())

@@ -8,7 +8,7 @@ If no field, or more than one, could have a role, one error lists all fields wit
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice
 from numbers import Real
@@ -25,6 +25,7 @@ from ..measure.messages import (
     shown,
     within,
 )
+from .ids import id_kind
 
 ROLES = ("query", "document", "score", "relevance")
 # The role of the value of a document, by side.
@@ -799,13 +800,34 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-    first, *others = errors.values()
+            elif argument != "exclude":
+                error.add(*_ids_of_other_types(error, qrels))
+    # An option has one error for all files.
+    first, *others = {str(error): error for error in errors.values()}.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
         return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
         return first
     return InputError("; ".join(map(marked, (first, others[0]))))
+
+
+def _ids_of_other_types(error: UnknownFieldError, qrels: Any) -> Iterator[str]:
+    """Yield what to say if too few fields have values of the type of ids in the references."""
+    first = {
+        "query": getattr(qrels, "first_query", None),
+        "document": getattr(qrels, "first_id", None),
+    }
+    roles = {*error.roles, *error.chosen}
+    ids = {role: value for role, value in first.items() if role in roles and value is not None}
+    values = {error.chosen.get(role) for role in ("score", "relevance")}
+    examples = [example for path, example in error.examples.items() if path not in values]
+    if any(isinstance(example, (list, tuple, Mapping)) for example in examples):
+        return  # whose values may be ids
+    needed = Counter(id_kind(type(value)) for value in ids.values())
+    if needed - Counter(id_kind(type(example)) for example in examples):
+        like = " and ".join(f"{role} {shown(value)}" for role, value in ids.items())
+        yield f"ids must be of the type of those in the references, {like}"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:

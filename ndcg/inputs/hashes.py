@@ -52,6 +52,11 @@ class Columns(NamedTuple):
         """The first id of a document; None if there is none."""
         return next(iter(self.document[:1].to_pylist()), None)
 
+    @property
+    def first_query(self) -> Any:
+        """The id of the first query; None if there is none."""
+        return next(iter(self.query_ids[:1].to_pylist()), None)
+
     def ids(self) -> list[Any]:
         """Return the ids of all documents."""
         return list(self.document.to_pylist())

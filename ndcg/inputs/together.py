@@ -107,7 +107,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     ids = (run.first_id, qrels.first_id)
     kinds = {id_kind(type(document)) for document in ids if document is not None}
     if len(kinds) > 1:  # which would be the next error
-        words += f"; {another_kind('document', *ids).problem}"
+        words += f"; {another_kind(('document', *ids)).problem}"
     raise InputError(words)
 
 
