@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -161,3 +162,19 @@ def test_an_id_with_spaces_and_digits_is_one_id_if_no_part_is_known() -> None:
     rows = {"query_id": ["q", "q"], "doc_id": ["1984 2001", "7"], "score": [0.9, 0.5]}
     (value,) = compute(predictions=pd.DataFrame(rows), references={"q": {"7": 1}}).values()
     assert value == pytest.approx(1 / math.log2(3))
+
+
+@pytest.mark.parametrize(("place", "doubts"), [(0, 1), (4, 0)])
+def test_the_document_of_a_query_s_own_id_is_doubtful_where_it_ranks_first(
+    place: int, doubts: int
+) -> None:
+    run: dict[int, dict[int, int]] = {}
+    for query in range(8):
+        others = [document for document in range(8) if document != query]
+        ranked = [*others[:place], query, *others[place:]]
+        run[query] = dict(zip(ranked, range(8, 0, -1), strict=True))
+    qrels = {query: {(query + 1) % 8: 1} for query in run}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        compute(predictions=run, references=qrels)
+    assert len(caught) == doubts
