@@ -440,7 +440,24 @@ def _values_beside(
         return {}  # ids alone: their order counts, or all are relevant
     values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
+    if role == "score" and values and names.name(role) is None:
+        values += _other_scores(values, beside_id, names)
     return {role: without_model_scores(values, number_beside, beside_id, names)}
+
+
+def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterator[Any]:
+    """Yield the other fields of numbers that are called scores, as a cross-score of a reranker."""
+    for path, name in fields.names.items():
+        if path in scores or path in names.given_names or not name.endswith("score"):
+            continue
+        example = fields[path].example
+        if isinstance(example, str):
+            example = number_of_text(example)
+            if example is None:
+                continue
+        # The columns of a table are told by their names first.
+        if example is None or isinstance(example, Real):
+            yield path
 
 
 def _lists_beside(

@@ -401,6 +401,13 @@ SITUATIONS = [
         {"fields": {"score": "rerank_score"}},
     ),
     Situation(
+        "a score beside another of its own name",
+        run_table({"doc_id": ["a", "b"], "score": [0.1, 0.2], "cross-score": [0.9, 0.4]}),
+        SECOND,
+        ("'score'", "'cross-score'"),
+        {"fields": {"score": "cross-score"}},
+    ),
+    Situation(
         "a hit without a score among others",
         by_query(lambda: [{"id": "a", "score": 0.9}, {"id": "b", "score": None}]),
         SECOND,
