@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inputs.doubts import FEWEST_QUERIES
-from ..inputs.no_rankings import FEWEST_OF_QUERY, MANY_DOCUMENTS, highest_first
+from ..inputs.no_rankings import (
+    FEWEST_OF_QUERY,
+    HIGHEST_GRADE,
+    MANY_DOCUMENTS,
+    highest_first,
+)
 from ..inputs.rankings import Rankings
 from ..measure.messages import Message, mark
 from ..measure.options import Options
@@ -44,6 +49,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
             rows = np.flatnonzero(retrieved & judged)
             sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
+        sentences.append(_doubt_about_ids(part))
     if options.ignore_index is None:
         sentences.append(_doubt_about_zeros(part))
     else:
@@ -158,6 +164,31 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
+def _doubt_about_ids(rankings: Rankings) -> str:
+    """Return what a warning says about whole numbers by position that may be ids, and no scores.
+
+    They are integers, each once in a query, in several queries the same, and with gaps: ranks and
+    their negatives have none.
+    """
+    if rankings.place is not None or rankings.score.dtype.kind not in "iu":
+        return ""
+    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < FEWEST_QUERIES:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    query, score = rankings.sorted_scores()
+    steps = np.diff(score)[query[1:] == query[:-1]]
+    if score.min() < 0 or score.max() <= HIGHEST_GRADE:
+        return ""
+    if steps.min(initial=1) == 0 or steps.max(initial=1) == 1:
+        return ""
+    if len(np.unique(score)) == len(score):
+        return ""
+    problem = "the scores are whole numbers, each once in a query, as ids are"
+    labels = "{query: {id: label}}"
+    return f"{problem}; give ids with their labels as {labels}, and scores as floats"
 
 
 def _doubt_about_zeros(rankings: Rankings) -> str:

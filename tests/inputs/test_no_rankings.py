@@ -491,6 +491,37 @@ def test_points_that_fall_from_hit_to_hit_get_no_warning() -> None:
     compute(predictions=run, references={"q0": {"d5": 1}}, ties="docid")
 
 
+# What a search among 200 documents returns: their numbers, the best first
+NUMBERS = np.argsort(-np.random.default_rng(0).random((5, 200)))[:, :5]
+
+
+@pytest.mark.parametrize(
+    "source", [name for name in COUNTED if name not in ("floats", "not retrieved")]
+)
+def test_integers_that_may_be_ids_get_a_warning_unless_they_are_said_to_be_scores(
+    source: str,
+) -> None:
+    inputs = with_labels_of(COUNTED[source](NUMBERS))
+    with warning("predictions"):
+        compute(**inputs)
+    compute(**inputs, score_order="descending")
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        NUMBERS.astype(float),
+        NUMBERS[:4],
+        NUMBERS // 50,  # some twice in a query
+        np.arange(5000, 0, -200).reshape(5, 5),  # never twice
+        np.tile([5, 4, 3, 2, 1], (5, 1)),
+    ],
+    ids=["floats", "few queries", "repeated", "of one query each", "negative ranks"],
+)
+def test_other_numbers_by_position_may_be_scores(scores: np.ndarray) -> None:
+    compute(**with_labels_of(scores))
+
+
 DISTANCES = np.sort(np.random.default_rng(1).random((3, 7)))  # as a search by distance returns
 
 

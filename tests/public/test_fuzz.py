@@ -283,6 +283,7 @@ EXPECTED_WARNINGS = (
     "no document was both retrieved and judged",
     "the scores are only 0 and 1",
     "the scores are few whole numbers",
+    "the scores are whole numbers",
     "have one document each",
     "all documents are padding",
     "documents of relevance 0 stand between others",
