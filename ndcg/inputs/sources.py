@@ -70,8 +70,9 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         if index is not first_index and not index.equals(first_index):
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; first outer-join both tables by query and document, or give "
-                ".to_numpy() of each if their order is right",
+                "not by index; for lists in cells give .to_dict() of each, {query: list}, else "
+                "outer-join both tables by query and document, or, if rows are in the same order, "
+                "give .to_numpy() of each",
                 name,
             )
 
