@@ -289,7 +289,11 @@ def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     for query, dimension in enumerate(dimensions):
         if dimension != 1:
             problem = f"must be a 1-D array of documents; got {dimension}-D"
-            raise InputError(problem, argument, f"query {query}")
+            hint = ""
+            if dimension == 2 and {row.shape for row in rows} == {(len(rows[0]), 2)}:
+                outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+                hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:

@@ -113,6 +113,13 @@ BY_POSITION: dict[str, Row] = {
     "a single query of relevances": refused(
         compute, "references", **TWO | {"references": np.array([1, 0])}
     ),
+    "probabilities of several outputs": refused(
+        compute,
+        "predictions",
+        "query 0",
+        predictions=[np.ones((4, 2))] * 3,
+        references=np.ones((4, 3)),
+    ),
     "a 3-D array": refused(compute, "predictions", **TWO | {"predictions": np.ones((2, 2, 1))}),
     "other numbers of queries": refused(compute, "predictions", **TWO | {"predictions": [[2, 1]]}),
     "other numbers of documents": refused(
