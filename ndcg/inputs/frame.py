@@ -171,7 +171,8 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
         raise ValueError(f"{problem}; {HINT}")
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    _check_names(called, names, frame.names)
+    index = getattr(getattr(data, "index", None), "names", [])
+    _check_names(called, names, frame.names, index)
     _refuse_swapped_names(names)
     used = [name for name in frame.names if name in names.values()]
     columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
@@ -179,14 +180,20 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     return list({**arguments, **values}.values())
 
 
-def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+def _check_names(
+    called: str, names: Mapping[str, str], columns: list[Any], index: Sequence[Any]
+) -> None:
     """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
     missing = {argument: name for argument, name in names.items() if name not in columns}
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
         arguments = ", ".join(missing)
-        raise InputError(f"{arguments}: {called} has no {lacks}; it has {_listed(columns)}")
+        hint = ""
+        if not set(index).isdisjoint(missing.values()):
+            hint = f"a level of its index is no column; give {called}.reset_index()"
+        problem = f"{called} has no {lacks}; it has {_listed(columns)}"
+        raise InputError(f"{arguments}: {problem}", hint=hint)
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"
