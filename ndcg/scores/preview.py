@@ -1,4 +1,4 @@
-"""Show what is read of rankings: the form of every side, its fields, and the first query."""
+"""Show what is read of rankings: the form of every side, its fields, and a query."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from .doubts import doubts_about
 from .frames import from_frame
 from .queries import warn_of_predictions
 
-FIRST_DOCUMENTS = 20  # documents of the first query
+FIRST_DOCUMENTS = 20  # of a query
 LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
@@ -63,7 +63,7 @@ class Preview(Readable):
         relevances: the lowest and the highest relevance; none without judged documents.
         excluded_retrieved: how many documents in `exclude` were retrieved; None without `exclude`.
         excluded_judged: how many documents in `exclude` are judged; None without `exclude`.
-        query: the id of the first query, or 0.
+        query: the id of the first query that the run has, or its number.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
     """
@@ -101,7 +101,7 @@ class Preview(Readable):
     def _remarks(self) -> list[str]:
         remarks = [
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
-            f"The documents are those of the first query, {shown(self.query)}.",
+            f"The documents are those of query {shown(self.query)}.",
         ]
         if self.relevances:
             lowest, highest = self.relevances
@@ -223,8 +223,8 @@ def preview(
         if part.excluded is not None:  # documents with ids, which are read in one part
             excluded = part.excluded.sum(axis=0).tolist()
         if first is None and part.queries:
-            query = part.names()[0]
-            first = query, _documents_of_first(part, inputs.predictions, parsed)
+            query = int(part.missing.argmin())  # the first that the run has
+            first = part.names()[query], _documents_of(part, query, inputs.predictions, parsed)
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
     if first is None:
@@ -271,8 +271,8 @@ def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> Si
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
-def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    ids, relevance, score, judged, retrieved = OneQuery.of(part, 0)
+def _documents_of(part: Rankings, query: int, run: Any, options: Options) -> list[dict[str, Any]]:
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, query)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)

@@ -1,4 +1,4 @@
-"""`preview` shows what `compute` reads: forms, fields, counts and the first query."""
+"""`preview` shows what `compute` reads: forms, fields, counts and a query."""
 
 import inspect
 import json
@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from refusals import warning
 
 import ndcg
 from ndcg.measure.messages import InputError
@@ -174,3 +175,11 @@ def test_text_html_and_plain_values_show_the_same_documents() -> None:
     assert "d&lt;1&gt;" in preview._repr_html_()
     values = json.loads(json.dumps(preview.to_dict()))
     assert values["documents"] == [{"rank": 1, "document": "d<1>", "score": 0.5, "relevance": 1.0}]
+
+
+def test_a_preview_shows_the_first_query_that_the_run_has() -> None:
+    qrels = {"p": {"a": 1}, "q": {"b": 1}}
+    assert ndcg.preview(predictions={"q": ["b"]}, references=qrels).query == "q"
+    assert ndcg.preview(predictions={"q": ["b"], "p": ["a"]}, references=qrels).query == "p"
+    with warning("predictions"):
+        assert ndcg.preview(predictions={"q": [], "p": []}, references=qrels).query == "p"
