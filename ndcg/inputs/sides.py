@@ -45,6 +45,7 @@ from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import (
     SINGLE,
     fields_among,
+    fields_of,
     first_in,
     is_list,
     is_mapping_to_numbers,
@@ -100,6 +101,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return objects_by_id(argument, table, names)  # rows that are queries with lists
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
+    if hasattr(side, "keys") and is_object(side):
+        side = fields_of(side)  # of a response of Elasticsearch's client
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
     if is_by_index(side, by_position=True) and not names.has_query_ids:
