@@ -101,14 +101,14 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     if ranked == judged:  # both have ids
         return
     argument = "references" if ranked is None else "predictions"
-    problem = "have no ids of queries, which the other side has"
-    hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
-    words = f"{mark(argument)} {problem}; {hint}"
+    problem = "the queries have no ids, which those of the other side have"
+    ids_in_order = mark("query_ids", after=", the query of each list, or ")
+    words = f"{problem}; give {ids_in_order}{{query: ...}}"
     ids = (run.first_id, qrels.first_id)
     kinds = {id_kind(type(document)) for document in ids if document is not None}
     if len(kinds) > 1:  # which would be the next error
         words += f"; {another_kind(('document', *ids)).problem}"
-    raise InputError(words)
+    raise InputError(words, argument)
 
 
 # Ids that hold several

@@ -38,6 +38,7 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "references": "qrels",
     "file": "",  # the message names the file
     "pandas": "",
+    "query_ids": "",  # files name their queries
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
