@@ -279,10 +279,13 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
-        have_no_ids = are_lists(qrels) and not has_ids(qrels)
+        are_flat = isinstance(qrels, (list, np.ndarray)) and not are_lists(qrels)
+        are_numbers = are_flat or (are_lists(qrels) and not has_ids(qrels))
+        by_place = "references=[dict(enumerate(row)) for row in references]"
+        if are_flat:
+            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         for refusal in errors.values():
-            if isinstance(refusal, UnknownFieldError) and have_no_ids:
-                by_place = "references=[dict(enumerate(row)) for row in references]"
+            if isinstance(refusal, UnknownFieldError) and are_numbers:
                 hint = f"give the scores in their order, or, if a field has positions, {by_place}"
                 refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]

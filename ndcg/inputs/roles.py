@@ -209,8 +209,7 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
-        if "document" in error.roles:
-            error.add(*_way_without_ids(fields, candidates["document"], names))
+        error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             ids = "JSON of the form {query: object}"
@@ -268,13 +267,20 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
-    """Yield what an error says about lists of numbers, if no field could be the document."""
-    if documents or not names.takes_query_ids:
-        return
-    if sum(map(_is_list_of_numbers, fields.values())) > 1:
-        call = 'data=..., predictions="...", references="..."'
-        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
+def _ways_of_documents(
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
+) -> Iterator[str]:
+    """Yield what an error says about the fields that could be the documents: none, or one."""
+    if len(documents) == 1:
+        ids = values_at(objects, fields[documents[0]].keys)
+        # The other spans of a trace are no queries.
+        if None in ids:
+            without = f"objects such as that at position {ids.index(None)} have no {documents[0]!r}"
+            yield f"{without}; if they are no queries, leave them out"
+    elif not documents and names.takes_query_ids:
+        if sum(map(_is_list_of_numbers, fields.values())) > 1:
+            call = 'data=..., predictions="...", references="..."'
+            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
 
 
 def _is_list_of_ids(field: Field) -> bool:

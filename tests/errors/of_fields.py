@@ -49,6 +49,15 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
+    "spans of which some hold no documents": run(
+        [
+            {"kind": "CHAIN", "input": {"value": "q"}},
+            {"kind": "RETRIEVER", "input": {"value": "q"}, "documents": [{"id": "a", "score": 1}]},
+        ]
+    ),
+    "the hits of one query beside its labels": run(
+        [{"corpus_id": 1, "score": 0.5}, {"corpus_id": 0, "score": 0.25}], references=[1, 0]
+    ),
     "relevances in a list beside one document": qrels(
         [{"query_id": "q", "doc_id": "a", "votes": [{"value": 1}, {"value": 0}]}],
         fields={"relevance": "votes.value"},
@@ -383,6 +392,9 @@ OF_NAMES: dict[str, Row] = {
 OF_FRAMES: dict[str, Row] = {
     "no frame": data("data", frame=7),
     "no column of a name": data("references", references="lable"),
+    "a level of an index": data(
+        "query_ids", frame=pd.DataFrame({"user": [1], "score": [1], "label": [1]}).set_index("user")
+    ),
     "no name at all": refused(compute, "data", data=FRAME, predictions=[1, 2], references=[1, 0]),
     "fields beside it": refused(
         compute, "fields", data=FRAME, **BY_USER, fields={"score": "score"}

@@ -886,6 +886,27 @@ def test_query_ids_name_the_queries_of_a_multi_search_in_a_file(tmp_path: Path) 
     assert abs(pairs[0].difference) == 0.5
 
 
+class Response:
+    """What Elasticsearch's client returns: not a mapping, but all else is asked of the body."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        self._body = body
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._body, name)
+
+    def __getitem__(self, key: str) -> Any:
+        return self._body[key]
+
+
+def test_the_response_of_a_client_is_read_as_its_body() -> None:
+    answers = [{"hits": {"hits": [{"_id": name, "_score": 1.0}]}} for name in "ab"]
+    qrels = {"q1": {"a": 1}, "q2": {"c": 1}}
+    run = Response({"took": 3, "responses": answers})
+    assert score(run, qrels, query_ids=["q1", "q2"]) == 0.5
+    assert score(Response({"q1": answers[0], "q2": answers[1]}), qrels) == 0.5
+
+
 @pytest.mark.parametrize("query_ids", [["q1", "q2", "q1"], {"q1", "q2"}])
 def test_query_ids_of_ranked_ids_are_an_id_for_each(query_ids: Any) -> None:
     run = [[1, 3], [2, 9], [5, 6]][: len(query_ids)]
