@@ -1,6 +1,7 @@
 """The report on one system: its scores, their intervals, and what a reader needs to judge them."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
@@ -9,14 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value
+from ..inputs.slices import Slices, Value, slice_name
+from ..measure.messages import missing_library, shown
 from ..measure.options import Cutoffs, Options, QueryOptions, choice, whole
 from ..measure.ties import Mask
 from ..scores.frames import from_frame
 from ..scores.means import mean
 from ..scores.queries import Notify, warn_of_predictions
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
-from ..show.tables import Table, count_text
+from ..show.tables import Table, count_text, counted_text, interval_text
 from .measured import (
     COUNTS,
     EXCLUDED,
@@ -37,7 +39,6 @@ from .measured import (
     samples_of,
     score_system,
 )
-from .model_cards import eval_results, flat_scores, model_index
 from .notes import first_slices, notes_of, slice_notes
 from .saved import (
     Evaluation,
@@ -52,7 +53,7 @@ from .saved import (
     version_in,
 )
 from .significance import Sample
-from .slice_means import mean_of_slices, report_slices
+from .slice_means import mean_of_slices, queries_in_slices, report_slices
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -186,7 +187,29 @@ class Report(Evaluation):
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
-        return flat_scores(self)
+        flat: dict[str, float] = {}
+        for part, _, scores in self._parts():
+            for name, score in scores.items():
+                key = f"{name}/{part}" if part else name
+                figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+                twice = flat.keys() & figures
+                if twice:
+                    raise ValueError(
+                        f"by: two values would be called {shown(min(twice))}; give the slices "
+                        "other names"
+                    )
+                flat |= figures
+        return {key: value for key, value in flat.items() if not math.isnan(value)}
+
+    def _parts(self) -> Iterator[tuple[str, int, Scores]]:
+        """Yield names, queries and scores: of all queries, of every slice, of the mean of slices.
+
+        All queries have an empty name.
+        """
+        yield "", self.counts["queries"], self.scores
+        for value, part in self.slices.items():
+            yield f"slice={slice_name(value)}", part.queries, part.scores
+        yield "mean_of_slices", queries_in_slices(self.slices), self.mean_of_slices
 
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
@@ -208,7 +231,44 @@ class Report(Evaluation):
             ImportError: huggingface_hub is missing.
             ValueError: a name is not a string, or is empty.
         """
-        return model_index(self, model_name, dataset, task_type, **fields)
+        names = {"model_name": model_name, "dataset": dataset, "task_type": task_type}
+        for argument, text in names.items():
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{argument} must be a name; got {shown(text)}")
+        try:
+            from huggingface_hub import EvalResult
+            from huggingface_hub.repocard_data import eval_results_to_model_index
+        except ImportError:
+            raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+        # The user's fields come last, so that they may replace the others.
+        fields = {
+            "task_type": task_type,
+            "dataset_type": dataset,
+            "dataset_name": dataset,
+            **fields,
+        }
+        results = []
+        for part, queries, scores in self._parts():
+            for name, score in scores.items():
+                if math.isnan(score.value):
+                    continue
+                arguments: dict[str, Any] = {}
+                if not math.isnan(score.low):
+                    confidence = self.resampling.confidence
+                    arguments = {"confidence": confidence, "low": score.low, "high": score.high}
+                arguments["queries"] = score.queries
+                if score.left_out(queries):
+                    arguments["left_out"] = score.left_out(queries)
+                arguments["signature"] = self.signature
+                result = EvalResult(
+                    **fields,
+                    metric_type=name.lower(),
+                    metric_name=f"{name} {part}" if part else name,
+                    metric_value=score.value,
+                    metric_args=arguments,
+                )
+                results.append(result)
+        return eval_results_to_model_index(model_name, results)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
@@ -216,7 +276,7 @@ class Report(Evaluation):
         """Return the contents of a file in `.eval_results/` of a model's repository.
 
         It is one score, for a leaderboard. The notes name the score, its interval, the number of
-        queries in the mean and of the excluded ones, and the signature.
+        queries in the mean, of all if some are excluded, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -229,7 +289,25 @@ class Report(Evaluation):
             ValueError: a measure that is not in the report.
             ImportError: huggingface_hub is missing or older than 1.16.
         """
-        return eval_results(self, dataset, task_id, measure, **fields)
+        try:
+            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+        except ImportError:
+            library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
+            raise missing_library("to_eval_results", library, packages) from None
+        if measure is None and len(self.scores) == 1:
+            measure = next(iter(self.scores))
+        measure = choice("measure", measure, tuple(self.scores))
+        score = self.scores[measure]
+        interval = f"{self.resampling.level} {interval_text(score.low, score.high)}"
+        queries = counted_text(score.queries, self.counts["queries"])
+        notes = f"{measure}, {interval}, queries: {queries}; {self.signature}"
+        entry = EvalResultEntry(
+            dataset_id=dataset,
+            task_id=task_id,
+            value=score.value,
+            **{"notes": notes, **fields},
+        )
+        return eval_result_entries_to_yaml([entry])
 
     def plot(
         self,

@@ -35,7 +35,7 @@ def parts(report: Any) -> list[tuple[str, int, Any]]:
         for shown, value in {"de": "de", "en": "en", "(none)": None}.items()
         for name in NAMES
     ]
-    means = [(f"{name} mean of slices", 3, report.mean_of_slices[name]) for name in NAMES]
+    means = [(f"{name} mean_of_slices", 3, report.mean_of_slices[name]) for name in NAMES]
     return [*((name, 4, report.scores[name]) for name in NAMES), *slices, *means]
 
 
@@ -58,7 +58,7 @@ def test_a_model_index_has_every_score_with_its_interval_and_the_signature(repor
             *["user/queries"] * 2,
         )
     assert [each.metric_name for each in results if "low" not in each.metric_args] == [
-        f"{name} {one}" for one in ("slice=de", "slice=(none)", "mean of slices") for name in NAMES
+        f"{name} {one}" for one in ("slice=de", "slice=(none)", "mean_of_slices") for name in NAMES
     ]
 
 
@@ -104,10 +104,8 @@ def test_an_entry_of_eval_results_has_the_score_and_notes_on_its_queries(report:
     score = report.scores["nDCG@3"]
     assert (entry.dataset_id, entry.task_id, entry.value) == ("user/queries", "test", score.value)
     assert fields.items() <= vars(entry).items()
-    assert (
-        entry.notes
-        == f"nDCG@3, 95% interval {score.low:.4f} – {score.high:.4f}, 4 queries; {report.signature}"
-    )
+    interval = f"95% interval {score.low:.4f} – {score.high:.4f}"
+    assert entry.notes == f"nDCG@3, {interval}, queries: 4; {report.signature}"
     own = report.to_eval_results(
         dataset="user/queries", task_id="test", measure="nDCG@3", notes="with titles"
     )
@@ -126,12 +124,15 @@ def test_a_card_counts_the_queries_of_the_mean_and_those_that_are_left_out(ndcg:
         (each.metric_name, each.metric_args["queries"], each.metric_args["left_out"])
         for each in results
     ]
-    assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1), ("nDCG mean of slices", 2, 2)]
+    assert counts == [("nDCG", 2, 2), ("nDCG slice=en", 2, 1), ("nDCG mean_of_slices", 2, 2)]
     flat = [key for key in report.flat() if "/low" not in key and "/high" not in key]
     assert flat == ["nDCG", "nDCG/slice=en", "nDCG/mean_of_slices"]
     for shown, text in (
-        (report, ", 2 queries, 2 excluded; "),
-        (ndcg.report(predictions=[[1, 2]], references=[[0, 1]]), "nDCG, 1 query; "),
+        (report, ", queries: 2 of 4; "),
+        (
+            ndcg.report(predictions=[[1, 2]], references=[[0, 1]]),
+            "nDCG, 95% interval –, queries: 1; ",
+        ),
     ):
         (entry,) = shown.to_eval_results(dataset="user/queries", task_id="test")
         assert text in entry["notes"]
@@ -171,7 +172,7 @@ def test_a_missing_huggingface_hub_is_named(report: Any, monkeypatch: pytest.Mon
 def test_a_flat_report_has_a_number_for_every_score_and_interval(report: Any) -> None:
     expected = {}
     for name, _, score in parts(report):
-        key = name.replace(" ", "/", 1).replace(" ", "_")
+        key = name.replace(" ", "/", 1)
         expected |= {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
     assert report.flat() == {key: value for key, value in expected.items() if not math.isnan(value)}
     assert {
