@@ -40,10 +40,6 @@ Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 SAME_SCORES = ("2.0.", "2.1.", "3.0.")
 
 
-class OtherVersionError(ValueError):
-    """A result that a version saved which this one does not read."""
-
-
 class Evaluation(Readable):
     """A report or a comparison: it is shown as tables and saved as JSON."""
 
@@ -67,7 +63,7 @@ class Evaluation(Readable):
 
         Raises:
             ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry. Another version saved the values; names the version.
+                missing; names the entry. Another version saved the values; names it.
         """
         try:
             signature = values["signature"]
@@ -78,8 +74,6 @@ class Evaluation(Readable):
             shared = {"signature": signature, "queries": queries, "notes": notes}
             results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
             return cls(**shared, **results)
-        except OtherVersionError:
-            raise
         except WRONG_VALUES as error:
             raise ValueError(
                 f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
@@ -155,18 +149,13 @@ def version_in(signature: str) -> str:
     return signature.partition("|v:")[2].partition("|")[0]
 
 
-def saved_options(signature: Any) -> Options:
+def saved_options(signature: str) -> Options:
     """Return options with the measures of a saved signature."""
-    if not isinstance(signature, str) or not version_in(signature):
-        raise ValueError(
-            "signature: must begin with the measures and end with the version; got "
-            f"{shown(signature)}"
-        )
     version = version_in(signature)
     if not version.startswith(("2.", "3.")):
-        raise OtherVersionError(
-            f"values were saved by version {version}; this version reads results of 2.x and 3.x: "
-            "score the rankings again"
+        raise ValueError(
+            f"signature: the version is {shown(version)}; this version reads results of 2.x and "
+            "3.x: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return Options.parse(measures=measures.split("+"))
