@@ -57,7 +57,7 @@ def as_report(tasks: dict[str, tuple[str, float]]) -> dict[str, object]:
         "scores": {MEASURE: {}},
         "counts": {},
         "queries": {"query": list(tasks), "slice": languages, MEASURE: scores},
-        "resampling": {"confidence": 0.95, "seed": 0, "exact": False},
+        "resampling": {"confidence": 0.95, "seed": 0},
         "notes": [],
     }
 

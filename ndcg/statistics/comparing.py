@@ -179,6 +179,7 @@ def comparison_of(
         baseline=contest.baseline,
         queries=pa.concat_tables(tables, promote_options="default"),
         notes=(*notes, *further_notes),
+        resampling=contest.resampling,
         testing=testing,
         **results,
     )

@@ -69,7 +69,7 @@ class Comparison(Evaluation):
         baseline: the system that all others are compared with, or None for every pair.
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
             ``weight`` if there are any, and the query's value of every measure.
-        resampling: the confidence of the intervals, and the options of the test.
+        resampling: the confidence of the intervals, and the seed of the test.
         notes: sentences with further facts for the reader.
         testing: the hypotheses of the tests.
         slices: the comparison of every slice with at least two queries, by its value of `by`,
@@ -204,7 +204,6 @@ class Comparison(Evaluation):
 
     def _remarks(self) -> list[str]:
         testing = self.testing
-        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         over = f"the pairs of {testing.measures}"
         if self.slices:
             over += ", together in all slices"
@@ -213,8 +212,8 @@ class Comparison(Evaluation):
         if testing.paired:
             intervals = str(self.resampling)
             tried = "all permutations: exact"
-            if not all(pair.exact for pair in pairs):
-                tried = f"{max(pair.permutations for pair in pairs):,} permutations"
+            if not all(pair.exact for pair in self.pairs):
+                tried = f"{max(pair.permutations for pair in self.pairs):,} permutations"
             test = (
                 f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
                 "Both are"

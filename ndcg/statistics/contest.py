@@ -244,7 +244,7 @@ class Contest(NamedTuple):
 
 
 def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, pairs and slices of a comparison, and its options of intervals."""
+    """Return the scores, pairs and slices of a comparison, and the mean of slices."""
     figures = {}
     for system, system_columns in columns.items():
         figures[system] = query_figures(system_columns, contest.options.names)
@@ -253,11 +253,9 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
     mean_of_slices = None
     if slices is not None:
         by_slice, mean_of_slices = _compared_slices(contest, slices, figures)
-    exact = all(pair.exact for pair in compared.pairs)
     return {
         "scores": compared.scores,
         "pairs": compared.pairs,
-        "resampling": contest.resampling._replace(exact=exact),
         "slices": by_slice,
         "mean_of_slices": mean_of_slices,
     }

@@ -160,12 +160,10 @@ class Resampling(NamedTuple):
     Attributes:
         confidence: the confidence level of the intervals.
         seed: the random seed of the test; a report has no test.
-        exact: whether all permutations were tried.
     """
 
     confidence: float
     seed: int
-    exact: bool = False
 
     @classmethod
     def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":

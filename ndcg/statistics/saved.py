@@ -69,11 +69,11 @@ class Evaluation(Readable):
             signature = values["signature"]
             options = saved_options(signature)
             queries = table_from_lists(values["queries"])
-            resampling = saved_resampling(values["resampling"])
-            notes = saved_notes(values["notes"])
-            shared = {"signature": signature, "queries": queries, "notes": notes}
-            results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
-            return cls(**shared, **results)
+            saved = values["resampling"]
+            resampling = Resampling.parse(saved["confidence"], saved["seed"])
+            shared = {"signature": signature, "queries": queries, "resampling": resampling}
+            shared["notes"] = saved_notes(values["notes"])
+            return cls(**shared, **cls._read(values, options, queries, resampling))
         except WRONG_VALUES as error:
             raise ValueError(
                 f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
@@ -159,13 +159,6 @@ def saved_options(signature: str) -> Options:
         )
     measures, _, _ = signature.partition("|")
     return Options.parse(measures=measures.split("+"))
-
-
-def saved_resampling(values: Saved) -> Resampling:
-    """Return the saved options of intervals and tests."""
-    if not isinstance(values["exact"], bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
-    return Resampling.parse(values["confidence"], values["seed"])._replace(exact=values["exact"])
 
 
 def choices_in(signature: str) -> dict[str, str]:

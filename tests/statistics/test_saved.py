@@ -198,10 +198,6 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "slices: 'a': the number of queries is 30, of their rows",
     ),
     "a score that is missing": (lambda values: values["slices"][1]["scores"].clear(), "KeyError"),
-    "exact": (
-        lambda values: values["resampling"].update(exact="yes"),
-        "exact: must be True or False; got 'yes'",
-    ),
 }
 
 
