@@ -60,31 +60,22 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield sentences on the queries that are excluded from all means or from some, and why."""
-    has_no_relevant = columns["ideal"] <= 0
-    is_skipped = columns["missing"] & (options.missing == "skip")
+    """Yield sentences on the queries that are excluded from a mean, and why."""
+    lacks_value = np.isnan([columns[name] for name in options.names]).any(axis=0)
+    is_skipped = lacks_value & columns["missing"] & (options.missing == "skip")
+    has_no_ideal = lacks_value & ~is_skipped
+    has_no_relevant = has_no_ideal & (columns["ideal"] <= 0)
     reasons = {
         "missing from the run": is_skipped,
-        "with no relevant documents": has_no_relevant & ~is_skipped,
-        "with an ideal DCG of 0 or less": ~has_no_relevant & ~is_skipped,
+        "with no relevant documents": has_no_relevant,
+        "with an ideal DCG of 0 or less": has_no_ideal & ~has_no_relevant,
     }
-    for reason, applies in reasons.items():
-        # One sentence for the measures that exclude as many queries.
-        measures: dict[int, list[str]] = {}
-        for name in options.names:
-            count = int(np.count_nonzero(np.isnan(columns[name]) & applies))
-            measures.setdefault(count, []).append(name)
-        for count, names in measures.items():
-            means = "the mean"
-            if len(names) < len(options.names):
-                means = f"the mean of {', '.join(names)}"
-            if count:
-                yield f"Excluded from {means}: {count:,} of {len(applies):,} queries, {reason}."
     if "weight" in columns:
-        count = int(np.count_nonzero(columns["weight"] == 0))
+        reasons["with a weight of 0"] = columns["weight"] == 0
+    for reason, is_excluded in reasons.items():
+        count = np.count_nonzero(is_excluded)
         if count:
-            queries = len(columns["weight"])
-            yield f"Excluded from the mean: {count:,} of {queries:,} queries, with a weight of 0."
+            yield f"Excluded from a mean: {count:,} of {len(is_excluded):,} queries, {reason}."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -95,11 +86,7 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    is_short = incomplete & (columns["retrieved"] < deepest)
-    empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
-    few = np.count_nonzero(is_short) - empty
-    if empty:
-        yield f"Queries with no retrieved documents: {empty:,}."
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
     if few:
         fewer = f"fewer than {deepest} retrieved documents, and not all judged ones"
         yield f"Queries with {fewer}: {few:,}."
@@ -110,17 +97,15 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    is_kept_in_ideals = options.exclude_from == "run"
-    if not retrieved and (is_kept_in_ideals or not judged):
+    if options.exclude_from == "run":
+        judged = 0  # they stay in the ideals
+    if retrieved or judged:
+        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
+    else:
         yield Message(
             f"No document was excluded: are the ids in {mark('exclude')} the ids of queries and "
             "documents?"
         )
-        return
-    judged_text = f"{judged:,} judged"
-    if is_kept_in_ideals:
-        judged_text += " (which stay in the ideals)"
-    yield f"Excluded documents: {retrieved:,} retrieved and {judged_text}."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:

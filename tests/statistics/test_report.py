@@ -187,7 +187,7 @@ LEFT_OUT: dict[str, Any] = {
     },
 }
 BY = {"q1": "de", "q2": "de", "q3": "en", "q4": "en", "q5": "en"}
-EXCLUDED = "Excluded from the mean: {} of 5 queries, {}."
+EXCLUDED = "Excluded from a mean: {} of 5 queries, {}."
 NOTHING_RELEVANT = EXCLUDED.format(2, "with no relevant documents")
 NOT_IN_THE_RUN = EXCLUDED.format(2, "missing from the run")
 
@@ -227,7 +227,7 @@ def test_a_mean_says_of_how_many_queries_it_is_and_notes_count_the_others(
     assert [row[:2] for row in report.tables()[0]] == [["measure", "queries"], ["nDCG", text]]
     of_slices = {name: part.scores["nDCG"].queries for name, part in report.slices.items()}
     assert of_slices == {"de": 2, "en": counted - 2}
-    assert [note for note in report.notes if "Excluded from the mean" in note] == notes
+    assert [note for note in report.notes if "Excluded from a mean" in note] == notes
     assert ndcg.Report.from_dict(report.to_dict()) == report
 
 
@@ -238,7 +238,7 @@ def test_a_relevant_document_counts_although_negative_gains_outweigh_it(ndcg: Me
         negative_relevance="keep",
         zero_division=math.nan,
     )
-    assert [note for note in report.notes if "Excluded from the mean" in note] == [
+    assert [note for note in report.notes if "Excluded from a mean" in note] == [
         EXCLUDED.format(1, "with no relevant documents"),
         EXCLUDED.format(3, "with an ideal DCG of 0 or less"),
     ]
