@@ -25,14 +25,7 @@ from .measured import (
     query_slices,
     query_table,
 )
-from .notes import (
-    equal_notes,
-    notes_of,
-    notes_on_slices,
-    notes_on_tests,
-    shared_notes,
-    small_slices,
-)
+from .notes import notes_of, notes_on_tests, shared_notes, slice_notes
 from .pairs import Testing, system_names
 
 # An error about one of these is not about a system.
@@ -161,13 +154,10 @@ def comparison_of(
     results = results_of(columns, slices, contest)
     pairs = results["pairs"]
     testing = contest.testing
-    notes: list[str] = []
-    if testing.paired:
-        notes += equal_notes(pairs)
-    notes += notes_on_tests(pairs, testing)
+    notes = list(notes_on_tests(pairs, testing))
     if slices is not None:
-        notes += small_slices(np.bincount(slices.code).tolist())
-        notes += notes_on_slices(results["slices"], slices.values)
+        lacking = len(slices.values) - len(results["slices"])
+        notes += slice_notes(np.bincount(slices.code).tolist(), lacking, "are not compared")
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)

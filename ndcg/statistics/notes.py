@@ -1,22 +1,20 @@
 """Notes: sentences that help the reader of a report or a comparison to interpret its figures."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ..inputs.slices import Value, slice_name
+from ..inputs.slices import Value
 from ..measure.messages import Message, mark, marked
 from ..measure.options import Options
 from ..scores.doubts import as_note, sentence_on_missing
 from ..show.tables import number_text
-from .measured import EXCLUDED, SHOWN, PerQuery, Scores, Slice
+from .measured import EXCLUDED, SHOWN, PerQuery, Scores
 from .pairs import SIGNIFICANT, Pair, Testing
-from .significance import FEW, differences, effective_queries
-
-NAMED = 5  # pairs or slices in a sentence
+from .significance import FEW, ROUNDING, differences, effective_queries
 
 
 def notes_of(
@@ -122,26 +120,18 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice]) -> Iterator[str]:
-    """Yield sentences on slices with few queries, and on slices without an interval."""
-    yield from small_slices([part.queries for part in slices.values()])
-    without = 0
-    for part in slices.values():
-        without += any(math.isnan(score.low) for score in part.scores.values())
-    if without:
-        yield (
-            f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
-            "their queries have a value."
-        )
-
-
-def small_slices(sizes: Sequence[int]) -> Iterator[str]:
-    """Yield a sentence on the slices with few queries, if there are any, from their numbers."""
+def slice_notes(sizes: Sequence[int], lacking: int, lack: str) -> Iterator[str]:
+    """Yield sentences on slices with few queries, and on slices with too few for an interval."""
     few = sum(queries < FEW for queries in sizes)
     if few:
         yield (
             f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "
             "the true value more often than they say."
+        )
+    if lacking:
+        yield (
+            f"{lacking:,} of {len(sizes):,} slices {lack}, since fewer than two of their queries "
+            "have a value."
         )
 
 
@@ -153,8 +143,6 @@ def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that a pair could have with its differing queries."""
-    if not testing.paired:
-        return [0.0] * len(pairs)
     least = []
     for pair in pairs:
         # A two-sided test also counts the permutation with all signs turned.
@@ -165,29 +153,25 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
 
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence on the pairs with the same values of every measure, if there are any."""
-    differing: dict[str, int] = {}
-    for pair in pairs:
-        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
-    equal = [title for title, queries in differing.items() if queries == 0]
+    differing = {pair.title for pair in pairs if pair.differing}
+    equal = sorted({pair.title for pair in pairs} - differing)
     if equal:
         yield (
-            f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+            f"Both systems have the same value in every query: {', '.join(equal)}. Are they the "
             "same run?"
         )
 
 
-def _first_names(names: Sequence[str]) -> str:
-    text = ", ".join(names[:NAMED])
-    if len(names) > NAMED:
-        text += f" and {len(names) - NAMED:,} more"
-    return text
-
-
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    """Yield notes on pairs that cannot be significant, and on their power."""
-    yield from _beyond_notes(pairs, testing)
-    # Differences that do not vary tell nothing.
-    too_few = sum(pair.min_detectable is None and pair.varies for pair in pairs)
+    """Yield notes on equal systems, on pairs that cannot be significant, and on their power."""
+    if testing.paired:
+        yield from equal_notes(pairs)
+        yield from _beyond_notes(pairs, testing)
+    too_few = 0
+    for pair in pairs:
+        # Differences that do not vary tell nothing.
+        varies = pair.standard_error > ROUNDING * abs(pair.difference)
+        too_few += pair.min_detectable is None and varies
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
@@ -209,14 +193,3 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
         f"{len(beyond):,} of {len(pairs):,} pairs cannot be significant: p (Holm) is at least "
         f"{min(beyond):.4f}. A significant result needs {enough} queries that differ."
     )
-
-
-def notes_on_slices(compared: Collection[Value], slices: Sequence[Value]) -> Iterator[str]:
-    """Yield a sentence on the slices that are not compared, if there are any."""
-    left_out = [value for value in slices if value not in compared]
-    if left_out:
-        names = _first_names(list(map(slice_name, left_out)))
-        yield (
-            f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
-            f"of their queries have a value: {names}."
-        )

@@ -249,11 +249,6 @@ class Pair(NamedTuple):
         return self.differing + (self.ties or 0)
 
     @property
-    def varies(self) -> bool:
-        """Whether the difference is not the same in all queries."""
-        return self.standard_error > ROUNDING * abs(self.difference)
-
-    @property
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"

@@ -465,6 +465,9 @@ def report_on(
             counts[name.replace(" ", "_")] = int(columns[name].sum())
     is_weighted = inputs.sample_weight is not None
     is_excluding = inputs.exclude is not None
+    parts = results["slices"].values()
+    sizes = [part.queries for part in parts]
+    lacking = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in parts)
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         counts=counts,
@@ -472,7 +475,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(results["slices"]),
+            *slice_notes(sizes, lacking, "have no interval"),
         ),
         **results,
     )
