@@ -20,10 +20,9 @@ from ..scores.preview import preview
 from ..scores.results import score_inputs
 from ..show.tables import Table, cell_text, count_text, level_text
 from ..statistics.comparison import PLACES
-from ..statistics.measured import Score, Slice, affected_by_ties, mean_table
+from ..statistics.measured import Score, Slice, affected_by_ties, mean_table, slice_rows
 from ..statistics.notes import shared_notes
 from ..statistics.report import Report
-from ..statistics.slice_means import queries_in_slices, report_slices
 from .checking import check_function
 from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
@@ -192,13 +191,15 @@ def _means(reports: Mapping[str, Report], args: Namespace) -> tuple[list[Table],
     for run, report in reports.items():
         queries = report.counts["queries"]
         means.append(([run], Slice(queries, report.scores)))
-        for name, part in report_slices(report):
+        for name, part in slice_rows(report):
             slices.append(([run, name], part))
         rows += _score_rows({"run": run}, report.scores, queries)
         for value, part in report.slices.items():
             rows += _score_rows({"run": run, "slice": value}, part.scores, part.queries)
-        names = {"run": run, "slices": len(report.slices.keys() - {None})}
-        rows += _score_rows(names, report.mean_of_slices, queries_in_slices(report.slices))
+        means_of_slices = report.mean_of_slices
+        if means_of_slices is not None:
+            names = {"run": run, "slices": len(report.slices.keys() - {None})}
+            rows += _score_rows(names, means_of_slices.scores, means_of_slices.queries)
     tables = [mean_table(["run"], means, level, places)]
     if slices:
         tables.append(mean_table(["run", "slice"], slices, level, places))

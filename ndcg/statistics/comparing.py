@@ -151,7 +151,7 @@ def comparison_of(
     further_notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries."""
-    results = results_of(columns, slices, contest)
+    results = results_of(columns, slices, contest, {})
     pairs = results["pairs"]
     testing = contest.testing
     notes = list(notes_on_tests(pairs, testing))

@@ -1,6 +1,5 @@
 """The comparison of several systems on the same queries, with intervals and tests."""
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -25,6 +24,7 @@ from .measured import (
     plotted_names,
     range_text,
     row_counts,
+    slice_rows,
 )
 from .notes import first_slices
 from .pairs import SIGNIFICANT, Pair, Testing, opponents, system_names
@@ -33,7 +33,6 @@ from .saved import (
     Evaluation,
     Saved,
     add_figures_of_documents,
-    check_row_count,
     check_scores,
     saved_columns,
     saved_figures,
@@ -42,8 +41,7 @@ from .saved import (
     slices_in,
     version_in,
 )
-from .significance import Interval, differences
-from .slice_means import mean_of_scores, queries_in_slices, slice_rows
+from .significance import differences
 
 SHARED = ("query", "slice", "weight")  # columns of queries that all systems share
 PLACES = 16  # the most decimal places, since float64 holds no more digits
@@ -294,7 +292,9 @@ class Comparison(Evaluation):
             columns[system] = saved_columns(table, options.names, values["signature"])
         if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
-            results = _computed_again(values, columns, first, contest)
+            documents = {part["slice"]: part["scores"] for part in values["slices"]}
+            results = results_of(columns, slices_in(first), contest, documents)
+            add_figures_of_documents(results["scores"], values["scores"])
         else:
             results = _saved_results(values, columns, first, options.names, baseline)
         return {"baseline": baseline, "testing": testing, **results}
@@ -353,7 +353,7 @@ class Comparison(Evaluation):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
         if self.slices and len(axes) > len(names):
-            rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+            rows = slice_rows(self, SHOWN)
             plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
@@ -375,28 +375,6 @@ class Comparison(Evaluation):
         if self.testing.alternative != "two-sided":
             return list(self.scores)[-1]
         return max(self.scores, key=lambda system: self.scores[system][name].value)
-
-
-def _computed_again(
-    values: Saved, columns: BySystem, first: pa.Table, contest: Contest
-) -> dict[str, Any]:
-    """Return the results of a comparison that 2.x saved, but for figures that need documents."""
-    results = results_of(columns, slices_in(first), contest)
-    add_figures_of_documents(results["scores"], values["scores"])
-    saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
-    named = []
-    for value, part in results["slices"].items():
-        add_figures_of_documents(part.scores, saved_parts[value])
-        if value is not None:
-            named.append(part.scores)
-    if results["mean_of_slices"] is not None:
-        for system, means in results["mean_of_slices"].scores.items():
-            for name, score in means.items():
-                ends = score.low, score.high, score.standard_error
-                interval = Interval(score.value, *ends, math.nan)
-                in_slices = [scores[system][name] for scores in named]
-                means[name] = mean_of_scores(name, in_slices, interval)
-    return results
 
 
 def _saved_results(
@@ -423,14 +401,12 @@ def _saved_results(
     whole = compared(values, len(first))
     for system, system_columns in columns.items():
         check_scores(whole.scores[system], system_columns, f"scores: {system}")
-    slices = {}
-    for value, part in saved_slices(values["slices"], first).items():
-        slices[value] = compared(part, part["queries"])
-    mean = values["mean_of_slices"]
+    parts, mean = saved_slices(values, first)
+    means = None
+    slices = {value: compared(part, part["queries"]) for value, part in parts.items()}
     if mean is not None:
-        check_row_count(mean["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean = compared(mean, mean["queries"])
-    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": mean}
+        means = compared(mean, mean["queries"])
+    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
 
 
 def query_rows(
@@ -466,7 +442,7 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
     """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
-    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices, most):
+    for name, part in slice_rows(comparison, most):
         for pair in part.pairs:
             yield name, part.queries, pair
 

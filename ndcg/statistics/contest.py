@@ -10,7 +10,7 @@ import numpy as np
 from ..inputs.slices import Slices, Value
 from ..measure.options import Options
 from ..scores.progress import progress
-from .independent import combine, welch
+from .independent import combine, mean_of_scores, welch
 from .measured import (
     BySystem,
     Resampling,
@@ -23,6 +23,7 @@ from .measured import (
     score_system,
 )
 from .pairs import Pair, Testing, opponents
+from .saved import Saved, add_figures_of_documents
 from .significance import (
     ROUNDING,
     Interval,
@@ -36,7 +37,6 @@ from .significance import (
     power,
     t_test,
 )
-from .slice_means import mean_of_scores
 
 
 class ComparedSlice(NamedTuple):
@@ -89,14 +89,9 @@ class Contest(NamedTuple):
         scores: dict[str, Scores] = {system: {} for system in parts[0]}
         pairs = []
         for name in self.options.names:
-            samples = []
-            values = []
-            weights = []
-            for columns in parts:
-                sample = self._sample(name, columns)
-                samples.append(sample)
-                values.append(sample.values * sample.scale)
-                weights.append(sample.weight / sample.weight.sum())
+            samples = [self._sample(name, columns) for columns in parts]
+            values = [sample.values * sample.scale for sample in samples]
+            weights = [sample.weight / sample.weight.sum() for sample in samples]
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
@@ -243,8 +238,16 @@ class Contest(NamedTuple):
         )
 
 
-def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, pairs and slices of a comparison, and the mean of slices."""
+def results_of(
+    columns: BySystem,
+    slices: Slices | None,
+    contest: Contest,
+    saved: Mapping[Value, Saved],
+) -> dict[str, Any]:
+    """Return the scores, pairs and slices of a comparison, and the mean of slices.
+
+    `saved` has the scores of slices whose figures depend on documents, if `columns` lack these.
+    """
     figures = {}
     for system, system_columns in columns.items():
         figures[system] = query_figures(system_columns, contest.options.names)
@@ -252,7 +255,7 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
     by_slice: dict[Value, ComparedSlice] = {}
     mean_of_slices = None
     if slices is not None:
-        by_slice, mean_of_slices = _compared_slices(contest, slices, figures)
+        by_slice, mean_of_slices = _compared_slices(contest, slices, figures, saved)
     return {
         "scores": compared.scores,
         "pairs": compared.pairs,
@@ -262,7 +265,10 @@ def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> di
 
 
 def _compared_slices(
-    contest: Contest, slices: Slices, figures: BySystem
+    contest: Contest,
+    slices: Slices,
+    figures: BySystem,
+    saved: Mapping[Value, Saved],
 ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
     """Return the slices in which systems have two values, and their mean if these are all."""
     names = contest.options.names
@@ -277,6 +283,8 @@ def _compared_slices(
             if min(np.count_nonzero(first[name][-1]) for name in names) > 1:
                 compared[value] = contest.compared(part)
                 parts[value] = part
+                if saved:
+                    add_figures_of_documents(compared[value].scores, saved[value])
             bar.update(1)
     compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
     # None is no slice.

@@ -1,12 +1,17 @@
-"""The mean of independent means, such as of slices, and the difference of two, with intervals."""
+"""Means of independent samples: their mean, as of slices, and their difference, with intervals."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..inputs.slices import Value
 from ..measure.ties import Floats
+from ..scores.means import mean
+from .measured import Score, Slice, greatest_value
 from .significance import (
+    NO_INTERVAL,
     ROUNDING,
     Estimate,
     Interval,
@@ -75,6 +80,54 @@ def _combined(
     *columns, standard_errors, _ = zip(*scaled, strict=True)
     value, low, high = (sum(column) / len(row) * unit for column in columns)
     return Interval(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
+
+
+def mean_of_slices(
+    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
+) -> Slice | None:
+    """Return the mean of slices, from the samples of their results and their scores.
+
+    None if no query is in a slice: None is none. It has no interval if a slice has a single value.
+    """
+    named = [value for value in slices if value is not None]
+    if not named:
+        return None
+    means = {}
+    for name in samples[named[0]]:
+        scores = [slices[value].scores[name] for value in named]
+        counted = [samples[value][name] for value in named if slices[value].scores[name].queries]
+        interval = NO_INTERVAL
+        if counted and min(len(sample.weight) for sample in counted) > 1:
+            greatest = greatest_value(name)
+            (interval,) = combine(counted, greatest=greatest, confidence=confidence)
+        means[name] = mean_of_scores(name, scores, interval)
+    return Slice(sum(slices[value].queries for value in named), means)
+
+
+def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
+    """Return the mean of scores that have a value, all of which count the same."""
+    counted = [score for score in scores if score.queries]
+    if not counted:
+        return scores[0]
+    # A score of arrays, with an element for every slice.
+    figures: Any = Score(*np.array(counted).T.copy())
+    value = mean(name, figures.value)
+    orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
+    worst, best, random_order = orders.mean(axis=0).tolist()
+    return Score(
+        value=value,
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
+        worst=worst,
+        best=best,
+        tied=int(figures.tied.sum()),
+        ranked=int(figures.ranked.sum()),
+        unjudged=math.fsum(figures.unjudged),
+        random_order=random_order,
+        queries=int(figures.queries.sum()),
+    )
 
 
 def welch(

@@ -8,6 +8,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs
-from ..inputs.slices import Slices, Value, slices_of
+from ..inputs.slices import MEAN_OF_SLICES, Slices, Value, slice_name, slices_of
 from ..measure.messages import shown
 from ..measure.options import Options, between_0_and_1, measure_of, result_name, whole
 from ..measure.scoring import discounts, measure_queries, sign
@@ -116,6 +117,14 @@ class Slice(NamedTuple):
 
     queries: int
     scores: Scores
+
+
+def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
+    """Return the slices of a result by their names, at most so many, and then their mean."""
+    rows = [(slice_name(value), part) for value, part in islice(result.slices.items(), most)]
+    if result.mean_of_slices is not None:
+        rows.append((MEAN_OF_SLICES, result.mean_of_slices))
+    return rows
 
 
 def mean_table(

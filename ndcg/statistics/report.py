@@ -19,6 +19,7 @@ from ..scores.means import mean
 from ..scores.queries import Notify, warn_of_predictions
 from ..show.drawing import LINES, Mark, draw_mark, draw_rows, figure_of, legend_above
 from ..show.tables import Table, count_text, counted_text, interval_text
+from .independent import mean_of_slices
 from .measured import (
     COUNTS,
     EXCLUDED,
@@ -38,6 +39,7 @@ from .measured import (
     range_text,
     samples_of,
     score_system,
+    slice_rows,
 )
 from .notes import first_slices, notes_of, slice_notes
 from .saved import (
@@ -53,7 +55,6 @@ from .saved import (
     version_in,
 )
 from .significance import Sample
-from .slice_means import mean_of_slices, queries_in_slices, report_slices
 
 # The rows of a report's table that counts queries.
 COUNTED = {
@@ -88,9 +89,9 @@ class Report(Evaluation):
         notes: sentences with further facts for the reader.
         slices: the scores of every slice, by its value of `by`, ascending; queries without a value,
             None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which all slices count the same;
-            None is no slice. Its interval takes the slices as given, and their queries as samples.
-            Empty without slices.
+        mean_of_slices: the mean of the slices' scores, in which all slices count the same; None is
+            no slice. Its interval takes the slices as given, and their queries as samples. None
+            without slices.
     """
 
     signature: str
@@ -100,7 +101,7 @@ class Report(Evaluation):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
-    mean_of_slices: Scores = field(default_factory=dict)
+    mean_of_slices: Slice | None = None
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -117,7 +118,7 @@ class Report(Evaluation):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        rows = [([name], part) for name, part in report_slices(self, SHOWN)]
+        rows = [([name], part) for name, part in slice_rows(self, SHOWN)]
         return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
@@ -140,12 +141,13 @@ class Report(Evaluation):
         scores = saved_scores(values["scores"], names)
         check_row_count(counts["queries"], len(queries), "counts")
         check_scores(scores, columns)
+        parts, mean = saved_slices(values, queries)
+        means = None
         slices = {}
-        for value, part in saved_slices(values["slices"], queries).items():
+        for value, part in parts.items():
             slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
-        means = {}
-        if values["mean_of_slices"]:
-            means = saved_scores(values["mean_of_slices"], names)
+        if mean is not None:
+            means = Slice(mean["queries"], saved_scores(mean["scores"], names))
         return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -188,7 +190,7 @@ class Report(Evaluation):
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
         flat: dict[str, float] = {}
-        for part, _, scores in self._parts():
+        for part, (_, scores) in self._parts():
             for name, score in scores.items():
                 key = f"{name}/{part}" if part else name
                 figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
@@ -201,15 +203,13 @@ class Report(Evaluation):
                 flat |= figures
         return {key: value for key, value in flat.items() if not math.isnan(value)}
 
-    def _parts(self) -> Iterator[tuple[str, int, Scores]]:
-        """Yield names, queries and scores: of all queries, of every slice, of the mean of slices.
-
-        All queries have an empty name.
-        """
-        yield "", self.counts["queries"], self.scores
+    def _parts(self) -> Iterator[tuple[str, Slice]]:
+        """Yield all queries, without a name, then every slice, and then their mean."""
+        yield "", Slice(self.counts["queries"], self.scores)
         for value, part in self.slices.items():
-            yield f"slice={slice_name(value)}", part.queries, part.scores
-        yield "mean_of_slices", queries_in_slices(self.slices), self.mean_of_slices
+            yield f"slice={slice_name(value)}", part
+        if self.mean_of_slices is not None:
+            yield "mean_of_slices", self.mean_of_slices
 
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
@@ -248,7 +248,7 @@ class Report(Evaluation):
             **fields,
         }
         results = []
-        for part, queries, scores in self._parts():
+        for part, (queries, scores) in self._parts():
             for name, score in scores.items():
                 if math.isnan(score.value):
                     continue
@@ -366,7 +366,7 @@ class Report(Evaluation):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = []
-        for title, part in report_slices(self, SHOWN):
+        for title, part in slice_rows(self, SHOWN):
             scores = [part.scores[name] for name in names]
             counts = range_text([score.queries for score in scores])
             rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))

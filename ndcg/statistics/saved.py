@@ -210,17 +210,21 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             system_scores[name] = score._replace(**figures)
 
 
-def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
-    """Return what is saved of every slice, by its value; no row of its queries may be missing."""
+def saved_slices(saved: Saved, table: pa.Table) -> tuple[dict[Value, Saved], Saved | None]:
+    """Return what is saved of slices, by their values, and of their mean; no row may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
         rows = row_counts(table["slice"])
     slices = {}
-    for part in saved:
+    for part in saved["slices"]:
         value = part["slice"]
         check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
         slices[value] = part
-    return slices
+    mean = saved["mean_of_slices"]
+    if mean is not None:
+        named = sum(rows[value] for value in slices if value is not None)
+        check_row_count(mean["queries"], named, "mean_of_slices")
+    return slices, mean
 
 
 def slices_in(table: pa.Table) -> Slices | None:

@@ -35,7 +35,7 @@ def parts(report: Any) -> list[tuple[str, int, Any]]:
         for shown, value in {"de": "de", "en": "en", "(none)": None}.items()
         for name in NAMES
     ]
-    means = [(f"{name} mean_of_slices", 3, report.mean_of_slices[name]) for name in NAMES]
+    means = [(f"{name} mean_of_slices", 3, report.mean_of_slices.scores[name]) for name in NAMES]
     return [*((name, 4, report.scores[name]) for name in NAMES), *slices, *means]
 
 
