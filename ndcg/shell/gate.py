@@ -20,7 +20,7 @@ from ..statistics.notes import equal_notes, least_p_values
 from ..statistics.pairs import Pair
 from ..statistics.report import Report
 from ..statistics.saved import choices_in
-from ..statistics.significance import can_be_significant, falls_beyond, is_regression
+from ..statistics.significance import falls_beyond, is_regression
 from .flags import ARGUMENTS, CRITERIA, flag_of
 from .output import FIRST, REGRESSION, Listing, Row
 from .sides import Sides, scoring
@@ -362,7 +362,8 @@ def _refuse_too_few_queries(comparison: Comparison, ranked: Mask, criteria: Crit
     measures = comparison.measures
     counted = [ranked & values[name].is_valid().to_numpy() for name in measures]
     fewest = int(min(map(np.count_nonzero, counted)))
-    if not can_be_significant(fewest, len(measures), criteria.alpha):
+    # If all queries get worse, one of their 2 ** n permutations is as extreme.
+    if 0.5**fewest * len(measures) > criteria.alpha:
         raise ValueError(
             f"with {fewest} ranked queries no drop can be significant at this level, so the gate "
             "could never fail; give more queries, fewer measures, a larger --alpha, or --any-drop"

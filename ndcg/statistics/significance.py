@@ -515,11 +515,6 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
     return -difference > max_drop + ROUNDING
 
 
-def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether one of several one-sided randomization tests can be significant at `alpha`."""
-    return 0.5**queries <= alpha / tests
-
-
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean drops by more than `max_drop`, and a one-sided test says so."""
     return falls_beyond(difference, max_drop) and p <= alpha

@@ -17,7 +17,6 @@ from refusals import refusal
 from ndcg.statistics import significance
 from ndcg.statistics.significance import (
     Sample,
-    can_be_significant,
     falls_beyond,
     holm,
     is_regression,
@@ -469,14 +468,3 @@ def test_a_fall_is_a_regression_only_if_it_is_large_and_significant() -> None:
         assert is_regression(change, p, max_drop=0.01, alpha=0.05) is expected
     assert falls_beyond(-0.3, 0.1 + 0.1)
     assert not falls_beyond(-(0.1 + 0.2), 0.3)  # by no more than rounding
-
-
-@pytest.mark.parametrize("tests", [1, 3])
-def test_a_test_can_be_significant_if_it_is_when_every_query_differs_in_the_same_direction(
-    tests: int,
-) -> None:
-    for queries in range(2, 12):
-        values = np.array([np.full(queries, 0.9), np.linspace(0.1, 0.5, queries)])
-        least = paired_tests(Sample.of(values, pairs=PAIR), alternative="greater").randomization[0]
-        for alpha in (0.001, 0.05, 0.25):
-            assert can_be_significant(queries, tests, alpha) == (tests * least <= alpha)
