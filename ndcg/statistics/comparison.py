@@ -33,7 +33,6 @@ from .saved import (
     Evaluation,
     Saved,
     add_figures_of_documents,
-    check_scores,
     saved_columns,
     saved_figures,
     saved_scores,
@@ -386,7 +385,7 @@ def _saved_results(
         for system, other in opponents(columns, baseline):
             expected.append((name, system, other))
 
-    def compared(saved: Saved, queries: int) -> ComparedSlice:
+    def compared(saved: Saved, queries: int, checked: BySystem) -> ComparedSlice:
         pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
         if [pair[:3] for pair in pairs] != expected:
             raise ValueError(
@@ -395,17 +394,17 @@ def _saved_results(
             )
         scores = {}
         for system in columns:
-            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+            scores[system] = saved_scores(
+                saved["scores"][system], names, checked.get(system), f"scores: {system}"
+            )
         return ComparedSlice(queries, scores, pairs)
 
-    whole = compared(values, len(first))
-    for system, system_columns in columns.items():
-        check_scores(whole.scores[system], system_columns, f"scores: {system}")
+    whole = compared(values, len(first), columns)
     parts, mean = saved_slices(values, first)
     means = None
-    slices = {value: compared(part, part["queries"]) for value, part in parts.items()}
+    slices = {value: compared(part, part["queries"], {}) for value, part in parts.items()}
     if mean is not None:
-        means = compared(mean, mean["queries"])
+        means = compared(mean, mean["queries"], {})
     return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
 
 

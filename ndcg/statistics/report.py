@@ -46,7 +46,6 @@ from .saved import (
     Evaluation,
     Saved,
     check_row_count,
-    check_scores,
     saved_columns,
     saved_count,
     saved_scores,
@@ -138,16 +137,15 @@ class Report(Evaluation):
             results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
             return {"counts": counts, **results}
-        scores = saved_scores(values["scores"], names)
+        scores = saved_scores(values["scores"], names, columns)
         check_row_count(counts["queries"], len(queries), "counts")
-        check_scores(scores, columns)
         parts, mean = saved_slices(values, queries)
         means = None
         slices = {}
         for value, part in parts.items():
-            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
+            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names, None))
         if mean is not None:
-            means = Slice(mean["queries"], saved_scores(mean["scores"], names))
+            means = Slice(mean["queries"], saved_scores(mean["scores"], names, None))
         return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:

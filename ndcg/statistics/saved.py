@@ -196,9 +196,23 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
-    """Return the saved scores of these names."""
-    return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
+def saved_scores(
+    saved: Saved, names: Sequence[str], columns: PerQuery | None, place: str = "scores"
+) -> Scores:
+    """Return the saved scores of these names.
+
+    With columns, every score must be the mean of as many queries as have a value.
+    """
+    scores = {}
+    for name in names:
+        score = Score(**saved_figures(Score, saved[name], f"{place}: {name}"))
+        if columns is not None:
+            counted = ~np.isnan(columns[name])
+            if "weight" in columns:
+                counted &= columns["weight"] > 0
+            check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+        scores[name] = score
+    return scores
 
 
 def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
@@ -232,15 +246,6 @@ def slices_in(table: pa.Table) -> Slices | None:
     if "slice" not in table.column_names:
         return None
     return slices_of(table["slice"], None, len(table))
-
-
-def check_scores(scores: Scores, columns: PerQuery, place: str = "scores") -> None:
-    """Raise an error unless every score is the mean of as many queries as have a value."""
-    for name, score in scores.items():
-        counted = ~np.isnan(columns[name])
-        if "weight" in columns:
-            counted &= columns["weight"] > 0
-        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
 
 
 def check_row_count(saved: Any, there: int, place: str) -> None:
