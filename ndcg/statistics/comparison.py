@@ -49,10 +49,6 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
-INDEPENDENT = (
-    "The queries of the systems count as independent samples: the difficulty of the queries does "
-    "not cancel out, so it takes more queries to find a difference than with the same queries."
-)
 
 
 @dataclass(frozen=True)
@@ -205,7 +201,7 @@ class Comparison(Evaluation):
         if self.slices:
             over += ", together in all slices"
         intervals = f"{self.resampling.level}s: {WELCH}"
-        test = "Welch's t-test, which is"
+        test = "Welch's t-test of independent samples, which is"
         if testing.paired:
             intervals = str(self.resampling)
             tried = "all permutations: exact"
@@ -220,8 +216,6 @@ class Comparison(Evaluation):
             f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
             f"p (Holm) < {SIGNIFICANT}."
         ]
-        if not testing.paired:
-            remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":
             remarks.append(ONE_SIDED)
         return [*remarks, *first_slices(self.slices), *self.notes]
@@ -261,15 +255,12 @@ class Comparison(Evaluation):
 
     def _caption(self) -> str:
         testing = self.testing
-        family = len(testing.families(self.pairs)[0])
-        corrected = ""
-        if family > 1:
-            corrected = f", corrected by Holm for {family:,} pairs of {testing.measures}"
         return (
             f"\\caption{{{latex_text(', '.join(self.measures))} of "
             f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
             f"systems that one is {testing.relation}{testing.by_margin}, by letter "
-            f"({testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
+            f"({testing.test}, $p < {SIGNIFICANT}$, corrected by Holm for the pairs of "
+            f"{testing.measures}).}}"
         )
 
     @classmethod

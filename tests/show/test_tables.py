@@ -38,7 +38,7 @@ def test_latex_has_a_caption_the_signature_and_names_as_they_are(shown: tuple[An
         r"\caption{nDCG@3, nDCG@10, DCG@3, DCG@10 of 60 queries. Bold: the highest. Superscripts: "
         r"the systems that "
         "one is better than, by letter (paired randomization test, $p < 0.05$, corrected by Holm "
-        "for 3 pairs of a measure).}"
+        "for the pairs of a measure).}"
     )
     assert caption in lines
     assert f"% {shown[1].signature}" in lines
