@@ -16,7 +16,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions, choice
 from ..scores.frames import columns_of
 from ..scores.queries import refuse_negative
 from .comparison import SHARED, Comparison
-from .contest import Contest, results_of
+from .contest import Contest
 from .measured import (
     BySystem,
     Resampling,
@@ -151,7 +151,7 @@ def comparison_of(
     further_notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries."""
-    results = results_of(columns, slices, contest, {})
+    results = contest.results(columns, slices, {})
     pairs = results["pairs"]
     testing = contest.testing
     notes = list(notes_on_tests(pairs, testing))

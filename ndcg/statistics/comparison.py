@@ -13,7 +13,7 @@ from ..measure.messages import visible
 from ..measure.options import Options, choice, whole
 from ..show.drawing import figure_of
 from ..show.tables import Table, counted_text, latex_text, letter_text, number_text, tabular
-from .contest import ComparedSlice, Contest, results_of
+from .contest import ComparedSlice, Contest
 from .measured import (
     SHOWN,
     BySystem,
@@ -283,7 +283,7 @@ class Comparison(Evaluation):
         if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
             documents = {part["slice"]: part["scores"] for part in values["slices"]}
-            results = results_of(columns, slices_in(first), contest, documents)
+            results = contest.results(columns, slices_in(first), documents)
             add_figures_of_documents(results["scores"], values["scores"])
         else:
             results = _saved_results(values, columns, first, options.names, baseline)

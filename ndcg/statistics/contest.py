@@ -61,6 +61,54 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
+    def results(
+        self, columns: BySystem, slices: Slices | None, saved: Mapping[Value, Saved]
+    ) -> dict[str, Any]:
+        """Return the scores, pairs and slices of a comparison, and the mean of slices.
+
+        `saved` has the scores of slices whose figures depend on documents, if `columns` lack these.
+        """
+        figures = {}
+        for system, system_columns in columns.items():
+            figures[system] = query_figures(system_columns, self.options.names)
+        (compared,) = self.corrected([self.compared(figures)])
+        by_slice: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
+        if slices is not None:
+            by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
+        return {
+            "scores": compared.scores,
+            "pairs": compared.pairs,
+            "slices": by_slice,
+            "mean_of_slices": mean_of_slices,
+        }
+
+    def compared_slices(
+        self, figures: BySystem, slices: Slices, saved: Mapping[Value, Saved]
+    ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
+        """Return the slices in which systems have two values, and their mean if these are all."""
+        compared: dict[Value, ComparedSlice] = {}
+        parts: dict[Value, BySystem] = {}
+        by_system = {system: dict(in_slices(row, slices)) for system, row in figures.items()}
+        with progress(len(slices.values), "Comparing", " slices") as bar:
+            for value in slices.values:
+                part = {system: by_value[value] for system, by_value in by_system.items()}
+                first, *_ = part.values()
+                # All systems leave out the same queries, with a weight of 0 as their last figure.
+                if min(np.count_nonzero(first[name][-1]) for name in self.options.names) > 1:
+                    compared[value] = self.compared(part)
+                    parts[value] = part
+                    if saved:
+                        add_figures_of_documents(compared[value].scores, saved[value])
+                bar.update(1)
+        compared = dict(zip(compared, self.corrected(list(compared.values())), strict=True))
+        # None is no slice.
+        parts.pop(None, None)
+        if not parts or set(slices.values) - {None} - parts.keys():
+            return compared, None
+        (mean_of_slices,) = self.corrected([self.mean_of_slices(parts, compared)])
+        return compared, mean_of_slices
+
     def compared(self, columns: BySystem) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
         compare = self._paired if self.testing.paired else self._independent
@@ -78,7 +126,7 @@ class Contest(NamedTuple):
         return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
 
     def mean_of_slices(
-        self, parts: Sequence[BySystem], compared: Sequence[ComparedSlice]
+        self, parts: Mapping[Value, BySystem], compared: Mapping[Value, ComparedSlice]
     ) -> ComparedSlice:
         """Return the comparison of the means of slices, from their figures and comparisons.
 
@@ -86,17 +134,18 @@ class Contest(NamedTuple):
         """
         testing = self.testing
         two_sided = testing.alternative == "two-sided"
-        scores: dict[str, Scores] = {system: {} for system in parts[0]}
+        slices = [compared[value] for value in parts]
+        scores: dict[str, Scores] = {system: {} for system in slices[0].scores}
         pairs = []
         for name in self.options.names:
-            samples = [self._sample(name, columns) for columns in parts]
+            samples = [self._sample(name, columns) for columns in parts.values()]
             values = [sample.values * sample.scale for sample in samples]
             weights = [sample.weight / sample.weight.sum() for sample in samples]
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
             for system, interval in zip(scores, combined, strict=False):
-                slice_scores = [part.scores[system][name] for part in compared]
+                slice_scores = [part.scores[system][name] for part in slices]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
                 np.concatenate(values, axis=1),
@@ -113,7 +162,7 @@ class Contest(NamedTuple):
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
                 figures["p_t"] = t_test(beyond, error, interval.freedom, two_sided)
                 pairs.append(self._pair(interval, Power(detectable, math.nan), **figures))
-        return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
+        return ComparedSlice(sum(part.queries for part in slices), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
         """Return the values of one result, a row a system, and the pairs to compare."""
@@ -236,61 +285,3 @@ class Contest(NamedTuple):
             queries_needed=None if math.isnan(needed) else int(needed),
             **figures,
         )
-
-
-def results_of(
-    columns: BySystem,
-    slices: Slices | None,
-    contest: Contest,
-    saved: Mapping[Value, Saved],
-) -> dict[str, Any]:
-    """Return the scores, pairs and slices of a comparison, and the mean of slices.
-
-    `saved` has the scores of slices whose figures depend on documents, if `columns` lack these.
-    """
-    figures = {}
-    for system, system_columns in columns.items():
-        figures[system] = query_figures(system_columns, contest.options.names)
-    (compared,) = contest.corrected([contest.compared(figures)])
-    by_slice: dict[Value, ComparedSlice] = {}
-    mean_of_slices = None
-    if slices is not None:
-        by_slice, mean_of_slices = _compared_slices(contest, slices, figures, saved)
-    return {
-        "scores": compared.scores,
-        "pairs": compared.pairs,
-        "slices": by_slice,
-        "mean_of_slices": mean_of_slices,
-    }
-
-
-def _compared_slices(
-    contest: Contest,
-    slices: Slices,
-    figures: BySystem,
-    saved: Mapping[Value, Saved],
-) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the slices in which systems have two values, and their mean if these are all."""
-    names = contest.options.names
-    compared: dict[Value, ComparedSlice] = {}
-    parts: dict[Value, BySystem] = {}
-    by_system = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for value in slices.values:
-            part = {system: by_value[value] for system, by_value in by_system.items()}
-            first, *_ = part.values()
-            # All systems leave out the same queries, with a weight of 0 as their last figure.
-            if min(np.count_nonzero(first[name][-1]) for name in names) > 1:
-                compared[value] = contest.compared(part)
-                parts[value] = part
-                if saved:
-                    add_figures_of_documents(compared[value].scores, saved[value])
-            bar.update(1)
-    compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
-    # None is no slice.
-    parts.pop(None, None)
-    if not parts or set(slices.values) - {None} - parts.keys():
-        return compared, None
-    in_mean = [compared[value] for value in parts]
-    (mean_of_slices,) = contest.corrected([contest.mean_of_slices(list(parts.values()), in_mean)])
-    return compared, mean_of_slices
