@@ -210,7 +210,7 @@ def _score_rows(names: Row, scores: Mapping[str, Score], queries: int) -> list[R
     """Return the means as machine-readable rows, with the queries in them and left out."""
     rows = []
     for measure, score in scores.items():
-        counts = {"queries": score.queries, "left_out": score.left_out(queries)}
+        counts = {"queries": score.queries, "left_out": queries - score.queries}
         rows.append({**names, "measure": measure, **counts, **score._asdict()})
     return rows
 

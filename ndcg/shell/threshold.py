@@ -66,7 +66,7 @@ def _row(name: str, score: Score, report: Report, least: float, level: str) -> R
     row: Row = {
         "measure": name,
         "queries": score.queries,
-        "left_out": score.left_out(report.counts["queries"]),
+        "left_out": report.counts["queries"] - score.queries,
         "run": score.value,
         "low": score.low,
         "high": score.high,

@@ -73,10 +73,6 @@ class Score(NamedTuple):
     random_order: float
     queries: int
 
-    def left_out(self, queries: int) -> int:
-        """Return the number of queries that are not in the mean."""
-        return queries - self.queries
-
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
         """Return the cells of tables by their headings; `queries` are all, in the mean or not."""
         return {

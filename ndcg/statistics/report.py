@@ -255,8 +255,8 @@ class Report(Evaluation):
                     confidence = self.resampling.confidence
                     arguments = {"confidence": confidence, "low": score.low, "high": score.high}
                 arguments["queries"] = score.queries
-                if score.left_out(queries):
-                    arguments["left_out"] = score.left_out(queries)
+                if score.queries < queries:
+                    arguments["left_out"] = queries - score.queries
                 arguments["signature"] = self.signature
                 result = EvalResult(
                     **fields,
