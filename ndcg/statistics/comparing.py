@@ -213,12 +213,10 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
         if not is_lacking.any():
             continue
         row = int(is_lacking.argmax())
-        query: Any = row
-        if "query" in columns[name]:
-            query = shown(columns[name]["query"][row])
+        query = columns[name].get("query", range(row + 1))[row]
         other = names[int(missing[:, row].argmin())]
         raise InputError(
-            f"no ranking for query {query}, which {shown(other)} has "
+            f"no ranking for query {shown(query)}, which {shown(other)} has "
             f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
             f"{mark('missing', 'skip')} skips the query for all systems",

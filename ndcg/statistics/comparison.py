@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -371,10 +372,8 @@ def _saved_results(
     values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
-    expected = []
-    for name in names:
-        for system, other in opponents(columns, baseline):
-            expected.append((name, system, other))
+    systems = opponents(columns, baseline)
+    expected = [(name, *pair) for name, pair in product(names, systems)]
 
     def compared(saved: Saved, queries: int, checked: BySystem) -> ComparedSlice:
         pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])

@@ -47,9 +47,7 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
 def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
-    counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
-    fewest = min(counted_weights, key=effective_queries)
-    effective = effective_queries(fewest)
+    effective = min(effective_queries(weight[~np.isnan(columns[name])]) for name in options.names)
     if effective < FEW:
         yield (
             f"Few queries ({effective:.3g}): below {FEW}, intervals and tests may be wrong more "
