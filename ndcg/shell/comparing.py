@@ -7,7 +7,7 @@ from ..files.groups import path_of
 from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
-from ..statistics.comparison import Comparison, query_rows, query_tables, slice_pairs
+from ..statistics.comparison import Comparison, query_tables, slice_pairs
 from ..statistics.measured import Slice, mean_table
 from ..statistics.pairs import Pair
 from .flags import flag_of
@@ -133,8 +133,9 @@ def _query_rows(comparison: Comparison, worst: int | None) -> list[Row]:
     rows: list[Row] = []
     for pair in comparison.pairs:
         names = {"measure": pair.measure, "run": pair.system, "baseline": pair.other}
-        losses = query_rows(comparison, pair, worst, "losses")
-        gains = query_rows(comparison, pair, worst, "gains")
-        for values in [*losses, *reversed(gains)]:
-            rows.append(names | dict(zip(columns, values, strict=True)))
+        compared = (pair.system, pair.other, pair.measure)
+        losses = comparison.differences(*compared, worst, "losses").to_pylist()
+        gains = comparison.differences(*compared, worst, "gains").to_pylist()
+        for row in [*losses, *reversed(gains)]:
+            rows.append(names | dict(zip(columns, row.values(), strict=True)))
     return rows

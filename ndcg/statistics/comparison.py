@@ -398,14 +398,6 @@ def _saved_results(
     return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
 
 
-def query_rows(
-    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
-) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which a pair differs most: their ids, both values, the difference."""
-    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*table.to_pydict().values(), strict=True))
-
-
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
     """Return tables of the queries that lost, and that gained, most in the first measure."""
     if n == 0 or not comparison.testing.paired:
@@ -421,7 +413,9 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
         for pair in comparison.pairs:
             if pair.measure != measure:
                 continue
-            for query, one, other, difference in query_rows(comparison, pair, n, only):
+            queries = comparison.differences(pair.system, pair.other, measure, n, only)
+            for row in queries.to_pylist():
+                query, one, other, difference = row.values()
                 cells = [number_text(one, places), number_text(other, places)]
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         if len(table) > 1:
