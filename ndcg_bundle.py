@@ -3227,8 +3227,9 @@ def _refuse_other_index(arguments: Mapping[str, Any]) -> None:
         if index is not first_index and not index.equals(first_index):
             raise InputError(
                 f"its index differs from the index of {first}, and rows are matched by position, "
-                "not by index; first outer-join both tables by query and document, or give "
-                ".to_numpy() of each if their order is right",
+                "not by index; for lists in cells give .to_dict() of each, {query: list}, else "
+                "outer-join both tables by query and document, or, if rows are in the same order, "
+                "give .to_numpy() of each",
                 name,
             )
 
@@ -4374,7 +4375,11 @@ def _check_dimensions(argument: str, rows: Sequence[NDArray[Any]]) -> None:
     for query, dimension in enumerate(dimensions):
         if dimension != 1:
             problem = f"must be a 1-D array of documents; got {dimension}-D"
-            raise InputError(problem, argument, f"query {query}")
+            hint = ""
+            if dimension == 2 and {row.shape for row in rows} == {(len(rows[0]), 2)}:
+                outputs = "np.stack([output[:, 1] for output in predictions], axis=1)"
+                hint = f"of predict_proba with several outputs, give {outputs}"
+            raise InputError(problem, argument, f"query {query}", hint=hint)
 
 
 def _hold_large_integers(arrays: Sequence[NDArray[Any]]) -> bool:
@@ -6185,13 +6190,34 @@ def one_error(
             if "score" in error.roles and plain_name(relevance) in PLAIN_SCORES:
                 problem = f"the relevance of the references is {shown(relevance)}"
                 error.add(f"{problem}; {mark('swapped', said='are both sides swapped?')}")
-    first, *others = errors.values()
+            elif argument != "exclude":
+                error.add(*_ids_of_other_types(error, qrels))
+    # An option has one error for all files.
+    first, *others = {str(error): error for error in errors.values()}.values()
     # Names that are lacking on both sides are asked for together, so that one answer is enough.
     if len(unknown) == len(errors) and (others or are_one):
         return _unknown_on_sides(unknown, are_one)
     if not others or "swapped" in first.options:  # which the other error would say again
         return first
     return InputError("; ".join(map(marked, (first, others[0]))))
+
+
+def _ids_of_other_types(error: UnknownFieldError, qrels: Any) -> Iterator[str]:
+    """Yield what to say if too few fields have values of the type of ids in the references."""
+    first = {
+        "query": getattr(qrels, "first_query", None),
+        "document": getattr(qrels, "first_id", None),
+    }
+    roles = {*error.roles, *error.chosen}
+    ids = {role: value for role, value in first.items() if role in roles and value is not None}
+    values = {error.chosen.get(role) for role in ("score", "relevance")}
+    examples = [example for path, example in error.examples.items() if path not in values]
+    if any(isinstance(example, (list, tuple, Mapping)) for example in examples):
+        return  # whose values may be ids
+    needed = Counter(id_kind(type(value)) for value in ids.values())
+    if needed - Counter(id_kind(type(example)) for example in examples):
+        like = " and ".join(f"{role} {shown(value)}" for role, value in ids.items())
+        yield f"ids must be of the type of those in the references, {like}"
 
 
 def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) -> InputError:
@@ -6297,6 +6323,11 @@ class Columns(NamedTuple):
     def first_id(self) -> Any:
         """The first id of a document; None if there is none."""
         return next(iter(self.document[:1].to_pylist()), None)
+
+    @property
+    def first_query(self) -> Any:
+        """The id of the first query; None if there is none."""
+        return next(iter(self.query_ids[:1].to_pylist()), None)
 
     def ids(self) -> list[Any]:
         """Return the ids of all documents."""
@@ -6577,6 +6608,11 @@ class ById:
         """The first id of a document; None if there is none."""
         return next(self.ids(), None)
 
+    @property
+    def first_query(self) -> Any:
+        """The id of the first query; None if there is none."""
+        return next(iter(self.queries), None)
+
     def ids(self) -> Iterator[Any]:
         """Return the ids of all documents."""
         return chain.from_iterable(self.queries.values())
@@ -6781,6 +6817,7 @@ LOWEST_FLOAT32 = float(np.finfo(np.float32).min)
 QUERIES_LOOKED_AT = 1 << 4  # whose ids are looked at
 IDS_LOOKED_AT = 1 << 10  # of the queries of a run that are not judged
 MOST_UNMATCHED = 1 / 10  # of the queries; as many may well be unmatched on both sides
+FIRST_PART = 1 / 4  # of the documents of a query, among which its own one is
 FEWEST_QUERIES = 5  # fewer may have ids in common, or no scores, by chance
 TWO_IDS = ", which are two ids; give ids with the same case, spaces, zeros and Unicode form"
 SPARE_ZEROS = re.compile(r"\n0[0-9]|\.0\n")
@@ -6900,6 +6937,10 @@ def _own_documents(rankings: Rankings) -> Iterator[str]:
         retrieved, judged = rankings.sides_of(index)
         if judged[place] or not retrieved[place]:
             return
+        # The text of a query is found first; where numbers are equal by chance, it is anywhere.
+        score = rankings.score[rankings.offsets[index] : rankings.offsets[index + 1]]
+        if (score[retrieved] > score[place]).mean() > FIRST_PART:
+            return
     problem = "every query retrieves the document of its own id, which nobody judged"
     yield f"{problem}; BEIR leaves it out, as exclude={{query: [query] for query in run}} does"
 
@@ -6973,216 +7014,6 @@ def spelling(document: Any) -> Any:
     if number.isdecimal():
         return number.lstrip("0") or "0"
     return document
-
-
-# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
-
-class Pairs(NamedTuple):
-    """Documents to exclude, one a row, as columns of any library."""
-
-    query_ids: Any  # the ids of the queries
-    document_ids: Any  # the ids of the documents
-
-
-class NothingExcludedError(InputError):
-    """No query of `exclude` is in the references, although their ids have the same type."""
-
-
-def without(
-    exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
-) -> tuple[Columns, Columns, NDArray[np.int64]]:
-    """Return both sides without the excluded documents, and how many a query had on either side.
-
-    If they are excluded from the run only, the judgments stay as they are.
-
-    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a
-    file. Their ids must be of the type of the rankings' ids, and one of their queries must be in
-    the rankings.
-    """
-    excluded = _inputs_exclusion_columns(exclude, run, qrels)
-    sides = [run, qrels]
-    counts = np.zeros((len(qrels.query_ids), 2), np.int64)
-    for index, side in enumerate((run, qrels)):
-        mask = _are_among(side, excluded)
-        stays = exclude_from == "run" and side is qrels
-        if not stays:
-            sides[index] = side.only(~mask)
-        # Both sides may have their queries in another order, or other ones.
-        known = index_among(side.query_ids, qrels.query_ids)
-        by_query = np.bincount(side.query[mask], minlength=len(known))
-        counts[known[known >= 0], index] = by_query[known >= 0]
-    return sides[0], sides[1], counts
-
-
-def without_in_mappings(
-    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
-) -> tuple[ById, ById, NDArray[np.int64]]:
-    """Return two mappings without the excluded documents, as `without` does."""
-    query, queries, documents = _inputs_exclusion_rows(exclude)
-    queries, documents = as_list(queries), as_list(documents)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(queries, list(qrels.queries), is_file)
-    rankings = qrels if has_no_documents(run) else run
-    types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
-    excluded: dict[Any, set[Any]] = {}
-    for code, document in zip(query.tolist(), documents, strict=True):
-        excluded.setdefault(queries[code], set()).add(document)
-    ranked, judged = dict(run.queries), dict(qrels.queries)
-    counts = np.zeros((len(judged), 2), np.int64)
-    for row, name in enumerate(qrels.queries):
-        ids = excluded.get(name, set())
-        for column, side in enumerate((ranked, judged)):
-            shared = ids & side.get(name, {}).keys()
-            counts[row, column] = len(shared)
-            stays = exclude_from == "run" and side is judged
-            if shared and not stays:
-                side[name] = _inputs_exclusion_without(side[name], shared)
-    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
-
-
-def _inputs_exclusion_without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
-    left = dict(documents)
-    for document in excluded:
-        del left[document]
-    return left
-
-
-def are_excluded(rows: Columns, exclude: Any) -> Mask:
-    """Return which rows are to be excluded."""
-    return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
-
-
-def _are_among(side: Columns, excluded: Columns) -> Mask:
-    """Return which rows have the same query and document as a row to exclude."""
-    query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
-    excluded = excluded._replace(query=query).only(query >= 0)
-    count = len(excluded.query)
-    # The rows to exclude come first, so the first row like an excluded one is among them.
-    return first_rows(excluded, side)[count:] < count
-
-
-def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
-    """Return the documents to exclude as columns."""
-    rankings = run if len(run.document) else judged
-    query, queries, documents = _inputs_exclusion_rows(exclude)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
-    kind = rankings.document.type
-    if isinstance(documents, list):
-        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
-        documents = id_column("exclude", documents)
-    elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.first_id, set(), is_file)
-    return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
-
-
-def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
-    """Return the queries of the documents as indices, the ids of queries, and of documents."""
-    if isinstance(exclude, ById):
-        exclude = exclude.queries
-    if isinstance(exclude, Mapping):
-        return _rows_of_mapping(exclude)
-    if isinstance(exclude, Columns):
-        return exclude.query, exclude.query_ids, exclude.document
-    if isinstance(exclude, Pairs):
-        return _rows_of_pairs(exclude)
-    forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    given = shown(exclude)
-    if isinstance(exclude, ARROW):
-        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
-    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
-
-
-def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
-    by_query = {query: _ids(query, row) for query, row in exclude.items()}
-    check_ids("exclude", by_query)
-    queries = []
-    lengths = []
-    documents: list[Any] = []
-    for query, row in by_query.items():
-        ids = frozenset(row)
-        if ids:
-            queries.append(query)
-            lengths.append(len(ids))
-            documents.extend(ids)
-    return np.repeat(np.arange(len(queries)), lengths), queries, documents
-
-
-def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
-    columns = settled(exclude._asdict())
-    for name, ids in columns.items():
-        if not len(ids):
-            columns[name] = []  # since an empty column may have a type that ids cannot have
-    queries = read_ids("exclude", columns["query_ids"])
-    documents = id_column("exclude", columns["document_ids"])
-    if queries.rows != len(documents):
-        lengths = (
-            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
-        )
-        raise InputError(f"{lengths}; give both in every row", "exclude")
-    return queries.codes, queries.distinct, documents
-
-
-def by_position(exclude: Any, queries: int) -> dict[int, Any]:
-    """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
-    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
-    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
-        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
-        problem = f"got {given}, but the predictions are ranked ids by position"
-        hint = "give a list or a set of ids for each query, in the same order"
-        raise InputError(f"{problem}; {hint}", "exclude")
-    check_queries_equal(len(rows), queries, "exclude", "predictions")
-    return dict(enumerate(rows))
-
-
-def _ids(query: Any, documents: Any) -> Iterable[Any]:
-    ids = documents
-    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
-        ids = in_python(plain("exclude", ids))
-    if not isinstance(ids, (list, tuple, Set, Mapping)):
-        problem = f"must be a list or a set of ids; got {shown(documents)}"
-        raise InputError(problem, "exclude", f"query {shown(query)}")
-    return ids
-
-
-def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
-    """Raise an error if no excluded query is in the rankings.
-
-    It is a NothingExcludedError if the ids have the same type, so that other rankings may have
-    these queries.
-    """
-    if not excluded or not judged or not set(excluded).isdisjoint(judged):
-        return
-    ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(judged[0])} in the"
-    problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
-    if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
-        raise NothingExcludedError(problem, "exclude")
-    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
-
-
-def _same_type(ranked: Any, is_file: bool) -> str:
-    """Return what an error says to do about ids of another type than one in the rankings."""
-    hint = "give both the same type"
-    if isinstance(ranked, str):
-        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
-    if is_file:
-        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
-    return hint
-
-
-def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
-    """Raise an error for documents of other kinds than the ids in the rankings."""
-    if first is None:  # no document was ranked
-        return
-    excluded = as_list(excluded)
-    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
-    if wrong:
-        # The least of them is the same in any order of a set.
-        others = [document for document in excluded if type(document) in wrong]
-        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
-        problem = f"ids of documents are of another type, such as {ids}"
-        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")
 
 
 # ndcg/inputs/no_rankings.py: Refuse what looks like rankings and is something else: rows of a table, ids, ranks as scores.
@@ -7512,6 +7343,233 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     return f"{problem}; {order}; {lowest}; {highest_first()}"
 
 
+# ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
+
+class Pairs(NamedTuple):
+    """Documents to exclude, one a row, as columns of any library."""
+
+    query_ids: Any  # the ids of the queries
+    document_ids: Any  # the ids of the documents
+
+
+class NothingExcludedError(InputError):
+    """No query of `exclude` is in the references, although their ids have the same type."""
+
+
+def without(
+    exclude: Any, run: Columns, qrels: Columns, exclude_from: str = "both"
+) -> tuple[Columns, Columns, NDArray[np.int64]]:
+    """Return both sides without the excluded documents, and how many a query had on either side.
+
+    If they are excluded from the run only, the judgments stay as they are.
+
+    They are excluded as ``{query: ids}``, the ``Pairs`` of a DataFrame, or the ``Columns`` of a
+    file. Their ids must be of the type of the rankings' ids, and one of their queries must be in
+    the rankings.
+    """
+    excluded = _inputs_exclusion_columns(exclude, run, qrels)
+    sides = [run, qrels]
+    counts = np.zeros((len(qrels.query_ids), 2), np.int64)
+    for index, side in enumerate((run, qrels)):
+        mask = _are_among(side, excluded)
+        stays = exclude_from == "run" and side is qrels
+        if not stays:
+            sides[index] = side.only(~mask)
+        # Both sides may have their queries in another order, or other ones.
+        known = index_among(side.query_ids, qrels.query_ids)
+        by_query = np.bincount(side.query[mask], minlength=len(known))
+        counts[known[known >= 0], index] = by_query[known >= 0]
+    return sides[0], sides[1], counts
+
+
+def without_in_mappings(
+    exclude: Any, run: ById, qrels: ById, exclude_from: str = "both"
+) -> tuple[ById, ById, NDArray[np.int64]]:
+    """Return two mappings without the excluded documents, as `without` does."""
+    query, queries, documents = _inputs_exclusion_rows(exclude)
+    queries, documents = as_list(queries), as_list(documents)
+    is_file = isinstance(exclude, Columns)
+    _check_queries(queries, list(qrels.queries), is_file)
+    rankings = qrels if has_no_documents(run) else run
+    types = set(map(type, rankings.ids()))
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
+    excluded: dict[Any, set[Any]] = {}
+    for code, document in zip(query.tolist(), documents, strict=True):
+        excluded.setdefault(queries[code], set()).add(document)
+    ranked, judged = dict(run.queries), dict(qrels.queries)
+    counts = np.zeros((len(judged), 2), np.int64)
+    for row, name in enumerate(qrels.queries):
+        ids = excluded.get(name, set())
+        for column, side in enumerate((ranked, judged)):
+            shared = ids & side.get(name, {}).keys()
+            counts[row, column] = len(shared)
+            stays = exclude_from == "run" and side is judged
+            if shared and not stays:
+                side[name] = _inputs_exclusion_without(side[name], shared)
+    return replace(run, queries=ranked), replace(qrels, queries=judged), counts
+
+
+def _inputs_exclusion_without(documents: DocumentValues, excluded: Set[Any]) -> DocumentValues:
+    left = dict(documents)
+    for document in excluded:
+        del left[document]
+    return left
+
+
+def are_excluded(rows: Columns, exclude: Any) -> Mask:
+    """Return which rows are to be excluded."""
+    return _are_among(rows, _inputs_exclusion_columns(exclude, rows, rows))
+
+
+def doubts_about_exclusion(exclude: Any, ids: Iterable[Any]) -> Iterator[str]:
+    """Yield what a warning says if none of the documents to exclude is among the ids of any query.
+
+    A run may leave out seen items by itself, which others have seen or not.
+    """
+    _, queries, documents = _inputs_exclusion_rows(exclude)
+    # The items that a few users have seen may well be none of those that they were offered.
+    if len(queries) < FEWEST_QUERIES or len(documents) < MANY_DOCUMENTS:
+        return
+    excluded = as_list(documents)
+    known = set(ids)
+    if len(known) >= MANY_DOCUMENTS and known.isdisjoint(excluded):
+        given = f"{min(map(shown, excluded))} in {mark('exclude')}"
+        ids_are = f"{given}, {min(map(shown, known))} in the rankings"
+        yield f"no document was excluded, since none is known; ids are such as {ids_are}"
+
+
+def _are_among(side: Columns, excluded: Columns) -> Mask:
+    """Return which rows have the same query and document as a row to exclude."""
+    query = index_among(excluded.query_ids, side.query_ids)[excluded.query]
+    excluded = excluded._replace(query=query).only(query >= 0)
+    count = len(excluded.query)
+    # The rows to exclude come first, so the first row like an excluded one is among them.
+    return first_rows(excluded, side)[count:] < count
+
+
+def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
+    """Return the documents to exclude as columns."""
+    rankings = run if len(run.document) else judged
+    query, queries, documents = _inputs_exclusion_rows(exclude)
+    is_file = isinstance(exclude, Columns)
+    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
+    kind = rankings.document.type
+    if isinstance(documents, list):
+        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
+        documents = id_column("exclude", documents)
+    elif family(documents.type) != family(kind):
+        _check_documents(documents, rankings.first_id, set(), is_file)
+    return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
+
+
+def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
+    """Return the queries of the documents as indices, the ids of queries, and of documents."""
+    if isinstance(exclude, ById):
+        exclude = exclude.queries
+    if isinstance(exclude, Mapping):
+        return _rows_of_mapping(exclude)
+    if isinstance(exclude, Columns):
+        return exclude.query, exclude.query_ids, exclude.document
+    if isinstance(exclude, Pairs):
+        return _rows_of_pairs(exclude)
+    forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
+    given = shown(exclude)
+    if isinstance(exclude, ARROW):
+        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
+
+
+def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+    by_query = {query: _ids(query, row) for query, row in exclude.items()}
+    check_ids("exclude", by_query)
+    queries = []
+    lengths = []
+    documents: list[Any] = []
+    for query, row in by_query.items():
+        ids = frozenset(row)
+        if ids:
+            queries.append(query)
+            lengths.append(len(ids))
+            documents.extend(ids)
+    return np.repeat(np.arange(len(queries)), lengths), queries, documents
+
+
+def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
+    columns = settled(exclude._asdict())
+    for name, ids in columns.items():
+        if not len(ids):
+            columns[name] = []  # since an empty column may have a type that ids cannot have
+    queries = read_ids("exclude", columns["query_ids"])
+    documents = id_column("exclude", columns["document_ids"])
+    if queries.rows != len(documents):
+        lengths = (
+            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
+        )
+        raise InputError(f"{lengths}; give both in every row", "exclude")
+    return queries.codes, queries.distinct, documents
+
+
+def by_position(exclude: Any, queries: int) -> dict[int, Any]:
+    """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
+    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
+    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+        given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
+        problem = f"got {given}, but the predictions are ranked ids by position"
+        hint = "give a list or a set of ids for each query, in the same order"
+        raise InputError(f"{problem}; {hint}", "exclude")
+    check_queries_equal(len(rows), queries, "exclude", "predictions")
+    return dict(enumerate(rows))
+
+
+def _ids(query: Any, documents: Any) -> Iterable[Any]:
+    ids = documents
+    if not isinstance(ids, (list, tuple, Set, Mapping, str, bytes)):
+        ids = in_python(plain("exclude", ids))
+    if not isinstance(ids, (list, tuple, Set, Mapping)):
+        problem = f"must be a list or a set of ids; got {shown(documents)}"
+        raise InputError(problem, "exclude", f"query {shown(query)}")
+    return ids
+
+
+def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
+    """Raise an error if no excluded query is in the rankings.
+
+    It is a NothingExcludedError if the ids have the same type, so that other rankings may have
+    these queries.
+    """
+    if not excluded or not judged or not set(excluded).isdisjoint(judged):
+        return
+    ids = f"{shown(excluded[0])} in {mark('exclude')}, {shown(judged[0])} in the"
+    problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
+    if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
+        raise NothingExcludedError(problem, "exclude")
+    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
+
+
+def _same_type(ranked: Any, is_file: bool) -> str:
+    """Return what an error says to do about ids of another type than one in the rankings."""
+    hint = "give both the same type"
+    if isinstance(ranked, str):
+        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
+    if is_file:
+        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
+    return hint
+
+
+def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
+    """Raise an error for documents of other kinds than the ids in the rankings."""
+    if first is None:  # no document was ranked
+        return
+    excluded = as_list(excluded)
+    wrong = {kind for kind in set(map(type, excluded)) if id_kind(kind) not in kinds}
+    if wrong:
+        # The least of them is the same in any order of a set.
+        others = [document for document in excluded if type(document) in wrong]
+        ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
+        problem = f"ids of documents are of another type, such as {ids}"
+        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")
+
+
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
 
 LEADING_ZEROS = re.compile("0+[0-9]+")
@@ -7553,7 +7611,7 @@ def _other_lengths(scored: NDArray[np.int64], judged: NDArray[np.int64]) -> Inpu
         before=", ",
         after=" for the score of one not retrieved or the relevance of one not judged",
     )
-    ids = "if these are document ids, give the references as sets"
+    ids = "if these are document ids, give the references as sets, without padding"
     return InputError(f"query {query}: {problem}; give both for every document{none}; or, {ids}")
 
 
@@ -7867,7 +7925,7 @@ def _refuse_another_kind_in_a_query(
     for query, judged in references.items():
         ranked = predictions.get(query, {})
         if _are_of_other_kinds(ranked, judged):
-            error = another_kind("document", next(iter(ranked)), next(iter(judged)))
+            error = another_kind(("document", next(iter(ranked)), next(iter(judged))))
             raise within(error, "predictions", f"query {shown(query)}", instead_of="predictions")
 
 
@@ -7929,6 +7987,10 @@ def nothing_shared(run: ById | Columns, qrels: ById | Columns) -> InputError:
     if "query" in run.fields or "query" in qrels.fields:
         hint = f"{hint}; {mark('fields', {'query': '...'})} names another field"
     problem = f"no query is in the {mark('references')}; ids are such as {ids}"
+    documents = (run.first_id, qrels.first_id)
+    if None not in documents and len({id_kind(type(document)) for document in documents}) > 1:
+        problem += f"; {another_kind(('document', *documents)).problem}"
+        hint = ""
     return InputError(f"{problem}{hint}", "predictions")
 
 
@@ -8021,18 +8083,28 @@ def _refuse_other_kinds(run: Columns, qrels: Columns) -> None:
         "query": (run.query_ids, qrels.query_ids),
         "document": (run.document, qrels.document),
     }
+    unlike = []
     for noun, (run_ids, qrels_ids) in ids.items():
         if not len(run_ids) or not len(qrels_ids):
             continue
         if family(run_ids.type) != family(qrels_ids.type):
-            raise another_kind(noun, run_ids[0].as_py(), qrels_ids[0].as_py())
+            unlike.append((noun, run_ids[0].as_py(), qrels_ids[0].as_py()))
+    if unlike:
+        raise another_kind(*unlike)
 
 
-def another_kind(noun: str, run_id: Any, qrels_id: Any) -> InputError:
-    """Return the error for ids that are text on one side and, say, integers on the other."""
+def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
+    """Return the error for ids that are text on one side and, say, integers on the other.
+
+    Args:
+        *unlike: what has the ids, and an id of the run and of the references.
+    """
+    (noun, run_id, qrels_id), *others = unlike
     in_run = f"{shown(run_id)} in the {mark('predictions')}"
     ids = f"{in_run}, {shown(qrels_id)} in the {mark('references')}"
     problem = f"{noun} ids are of another type than in the {mark('references')}: {ids}"
+    for other, run_other, qrels_other in others:
+        problem += f"; {other} ids too, {shown(run_other)} and {shown(qrels_other)}"
     hint = "give both the same type; ids in files are text"
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
@@ -8543,8 +8615,7 @@ def roles_of_objects(
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
-        if "document" in error.roles:
-            error.add(*_way_without_ids(fields, candidates["document"], names))
+        error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
             ids = "JSON of the form {query: object}"
@@ -8602,13 +8673,20 @@ def holds_documents(field: Field) -> bool:
     return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
 
 
-def _way_without_ids(fields: Fields, documents: Sequence[str], names: Names) -> Iterator[str]:
-    """Yield what an error says about lists of numbers, if no field could be the document."""
-    if documents or not names.takes_query_ids:
-        return
-    if sum(map(_is_list_of_numbers, fields.values())) > 1:
-        call = 'data=..., predictions="...", references="..."'
-        yield f"if documents have no ids, name the lists of scores and relevances, {call}"
+def _ways_of_documents(
+    objects: Sequence[Any], fields: Fields, documents: Sequence[str], names: Names
+) -> Iterator[str]:
+    """Yield what an error says about the fields that could be the documents: none, or one."""
+    if len(documents) == 1:
+        ids = values_at(objects, fields[documents[0]].keys)
+        # The other spans of a trace are no queries.
+        if None in ids:
+            without = f"objects such as that at position {ids.index(None)} have no {documents[0]!r}"
+            yield f"{without}; if they are no queries, leave them out"
+    elif not documents and names.takes_query_ids:
+        if sum(map(_is_list_of_numbers, fields.values())) > 1:
+            call = 'data=..., predictions="...", references="..."'
+            yield f"if documents have no ids, name the lists of scores and relevances, {call}"
 
 
 def _is_list_of_ids(field: Field) -> bool:
@@ -8774,7 +8852,24 @@ def _values_beside(
         return {}  # ids alone: their order counts, or all are relevant
     values = names.candidates(role, beside_id, names.values())
     values = [path for path in values if path not in documents]
+    if role == "score" and values and names.name(role) is None:
+        values += _other_scores(values, beside_id, names)
     return {role: without_model_scores(values, number_beside, beside_id, names)}
+
+
+def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterator[Any]:
+    """Yield the other fields of numbers that are called scores, as a cross-score of a reranker."""
+    for path, name in fields.names.items():
+        if path in scores or path in names.given_names or not name.endswith("score"):
+            continue
+        example = fields[path].example
+        if isinstance(example, str):
+            example = number_of_text(example)
+            if example is None:
+                continue
+        # The columns of a table are told by their names first.
+        if example is None or isinstance(example, Real):
+            yield path
 
 
 def _lists_beside(
@@ -9295,7 +9390,8 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
         problem = f"{called} must be a DataFrame with named columns; got {shown(data)}"
         raise ValueError(f"{problem}; {HINT}")
     names = {argument: name for argument, name in arguments.items() if isinstance(name, str)}
-    _check_names(called, names, frame.names)
+    index = getattr(getattr(data, "index", None), "names", [])
+    _check_names(called, names, frame.names, index)
     _refuse_swapped_names(names)
     used = [name for name in frame.names if name in names.values()]
     columns = dict(zip(used, map(_with_name, frame.read(used), used), strict=True))
@@ -9303,14 +9399,20 @@ def named_columns(data: Any, called: str = "data", **arguments: Any) -> list[Any
     return list({**arguments, **values}.values())
 
 
-def _check_names(called: str, names: Mapping[str, str], columns: list[Any]) -> None:
+def _check_names(
+    called: str, names: Mapping[str, str], columns: list[Any], index: Sequence[Any]
+) -> None:
     """Raise an error for a name that no column of a DataFrame has, or several; and for no name."""
     missing = {argument: name for argument, name in names.items() if name not in columns}
     if missing:
         noun = "column" if len(missing) == 1 else "columns"
         lacks = f"{noun} {', '.join(map(shown, missing.values()))}"
         arguments = ", ".join(missing)
-        raise InputError(f"{arguments}: {called} has no {lacks}; it has {_listed(columns)}")
+        hint = ""
+        if not set(index).isdisjoint(missing.values()):
+            hint = f"a level of its index is no column; give {called}.reset_index()"
+        problem = f"{called} has no {lacks}; it has {_listed(columns)}"
+        raise InputError(f"{arguments}: {problem}", hint=hint)
     for argument, name in names.items():
         if columns.count(name) > 1:
             problem = f"{called} has several columns {shown(name)}; give them names of their own"
@@ -9631,6 +9733,8 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         return objects_by_id(argument, table, names)  # rows that are queries with lists
     if names.kind == "exclude":
         return side  # ids alone, which `exclusion` reads beside the rankings
+    if hasattr(side, "keys") and is_object(side):
+        side = fields_of(side)  # of a response of Elasticsearch's client
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
     if is_by_index(side, by_position=True) and not names.has_query_ids:
@@ -10617,14 +10721,14 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     if ranked == judged:  # both have ids
         return
     argument = "references" if ranked is None else "predictions"
-    problem = "have no ids of queries, which the other side has"
-    hint = f"give {mark('query_ids')}, the query of each list, or {{query: ...}}"
-    words = f"{mark(argument)} {problem}; {hint}"
+    problem = "the queries have no ids, which those of the other side have"
+    ids_in_order = mark("query_ids", after=", the query of each list, or ")
+    words = f"{problem}; give {ids_in_order}{{query: ...}}"
     ids = (run.first_id, qrels.first_id)
     kinds = {id_kind(type(document)) for document in ids if document is not None}
     if len(kinds) > 1:  # which would be the next error
-        words += f"; {another_kind('document', *ids).problem}"
-    raise InputError(words)
+        words += f"; {another_kind(('document', *ids)).problem}"
+    raise InputError(words, argument)
 
 
 # Ids that hold several
@@ -10901,6 +11005,9 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
     sides: dict[str, Any] = {}
     errors: dict[str, InputError] = {}
     for argument, side in given.items():
+        if isinstance(side, InputError):  # of a file
+            errors[argument] = side
+            continue
         try:
             sides[argument] = read_side(argument, side, names[argument])
             refuse_no_values(argument, sides[argument], names[argument])
@@ -10908,10 +11015,13 @@ def _read_sides(given: Mapping[str, Any], names: Mapping[str, Names]) -> dict[st
             errors[argument] = error
     if errors:
         qrels = sides.get("references")
-        have_no_ids = are_lists(qrels) and not has_ids(qrels)
+        are_flat = isinstance(qrels, (list, np.ndarray)) and not are_lists(qrels)
+        are_numbers = are_flat or (are_lists(qrels) and not has_ids(qrels))
+        by_place = "references=[dict(enumerate(row)) for row in references]"
+        if are_flat:
+            by_place = "predictions=[predictions], references=[dict(enumerate(references))]"
         for refusal in errors.values():
-            if isinstance(refusal, UnknownFieldError) and have_no_ids:
-                by_place = "references=[dict(enumerate(row)) for row in references]"
+            if isinstance(refusal, UnknownFieldError) and are_numbers:
                 hint = f"give the scores in their order, or, if a field has positions, {by_place}"
                 refusal.add(f"the references have no ids; {hint}")
         runs = [argument for argument in given if argument not in ("references", "exclude")]
@@ -11022,9 +11132,13 @@ def align(
     # Flat rows and documents by ids have an order of ties; lists by position keep theirs.
     order = {"by_docid": by_docid, "score_dtype": score_dtype, "score_order": score_order}
     how = {"ignore_index": ignore_index, "exclude_from": exclude_from, "labels": labels}
-    rankings = _join(inputs, keep=keep, **how, **order)
     run = inputs.predictions
+    if isinstance(run, ById) and run.by_position and inputs.exclude is not None:
+        inputs = inputs._replace(exclude=by_position(inputs.exclude, len(run.queries)))
+    rankings = _join(inputs, keep=keep, **how, **order)
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
+    if rankings.excluded is not None and not rankings.excluded.any():
+        doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
     try:
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
@@ -11052,6 +11166,15 @@ def align(
     return rankings
 
 
+def _ids_of_documents(inputs: Inputs) -> Iterator[Any]:
+    """Yield the ids of the documents of both sides, or of flat rows."""
+    if inputs.document_ids is not None:
+        yield from id_column("document_ids", inputs.document_ids).to_pylist()
+        return
+    yield from inputs.predictions.ids()
+    yield from inputs.references.ids()
+
+
 def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     """Put predictions and references into the same order of queries and documents."""
     predictions, references, query_ids, document_ids, exclude, *_ = inputs
@@ -11060,8 +11183,6 @@ def _join(inputs: Inputs, keep: str | None = None, **how: Any) -> Rankings:
     _refuse_missing(predictions, references)
     if has_ids(predictions) and has_ids(references):
         _refuse_ids_of_rows(query_ids, document_ids)
-        if isinstance(predictions, ById) and predictions.by_position and exclude is not None:
-            exclude = by_position(exclude, len(predictions.queries))
         return join_by_id(predictions, references, exclude, **how)
     if has_ids(predictions) or has_ids(references):
         raise _by_ids_and_by_position(predictions, references, query_ids)
@@ -13696,27 +13817,35 @@ def from_files(
     labels: Labels | None = None,
     keep: str | None = None,
 ) -> Inputs:
-    """Replace paths of files of rankings by the contents of the files."""
+    """Replace paths of files of rankings by the contents of the files, or by their errors."""
     if not any(map(is_path, inputs[:5])):
         return inputs
-    fields = inputs.names
-    has_query_ids = inputs.has_query_ids
     read: dict[str, Any] = {}
-    errors: dict[str, InputError] = {}
     for name, side in inputs.rankings.items():
-        try:
-            read[name] = from_file(
-                name, side, score_order, fields, labels, keep, has_query_ids=has_query_ids
-            )
-        except InputError as error:
-            errors[name] = error
+        read[name] = side_or_error(name, side, inputs, score_order, labels, keep)
     are_files = is_path(inputs.predictions) and is_path(inputs.references)
-    are_one = are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references)
-    if errors:
-        raise one_error(errors, are_one, read.get("references"))
-    if are_one:
+    if are_files and os.fspath(inputs.predictions) == os.fspath(inputs.references):
+        errors = {name: side for name, side in read.items() if isinstance(side, InputError)}
+        if errors:
+            raise one_error(errors, are_one=True)
         refuse_same_column("predictions", read["predictions"], read["references"])
     return inputs._replace(**read)
+
+
+def side_or_error(
+    argument: str,
+    side: Any,
+    inputs: Inputs,
+    score_order: str | None = None,
+    labels: Labels | None = None,
+    keep: str | None = None,
+) -> Any:
+    """Return what `from_file` returns, or its error, which is raised with those of all sides."""
+    query_ids = {"has_query_ids": inputs.has_query_ids}
+    try:
+        return from_file(argument, side, score_order, inputs.names, labels, keep, **query_ids)
+    except InputError as error:
+        return error
 
 
 def from_file(
@@ -14144,6 +14273,7 @@ def doubts_about(part: Rankings, options: Options) -> Iterator[str]:
             rows = np.flatnonzero(retrieved & judged)
             sentences.append(doubt_if_swapped(part.score[rows], part.relevance[rows]))
         sentences.append(doubt_about_order(part))
+        sentences.append(_doubt_about_ids(part))
     if options.ignore_index is None:
         sentences.append(_doubt_about_zeros(part))
     else:
@@ -14258,6 +14388,31 @@ def _doubt_about_equal_relevances(rankings: Rankings) -> str:
         return f"{problem}; give the documents that are not relevant too"
     grades = "{query: dict(enumerate(grades))}"
     return f"{problem}; if the references are grades and not ids, give {grades}"
+
+
+def _doubt_about_ids(rankings: Rankings) -> str:
+    """Return what a warning says about whole numbers by position that may be ids, and no scores.
+
+    They are integers, each once in a query, in several queries the same, and with gaps: ranks and
+    their negatives have none.
+    """
+    if rankings.place is not None or rankings.score.dtype.kind not in "iu":
+        return ""
+    if len(rankings.score) < MANY_DOCUMENTS or rankings.queries < FEWEST_QUERIES:
+        return ""
+    if rankings.judged is not None or rankings.retrieved is not None:
+        return ""
+    query, score = rankings.sorted_scores()
+    steps = np.diff(score)[query[1:] == query[:-1]]
+    if score.min() < 0 or score.max() <= HIGHEST_GRADE:
+        return ""
+    if steps.min(initial=1) == 0 or steps.max(initial=1) == 1:
+        return ""
+    if len(np.unique(score)) == len(score):
+        return ""
+    problem = "the scores are whole numbers, each once in a query, as ids are"
+    labels = "{query: {id: label}}"
+    return f"{problem}; give ids with their labels as {labels}, and scores as floats"
 
 
 def _doubt_about_zeros(rankings: Rankings) -> str:
@@ -20163,11 +20318,6 @@ def falls_beyond(difference: float, max_drop: float) -> bool:
     return -difference > max_drop + ROUNDING
 
 
-def can_be_significant(queries: int, tests: int, alpha: float) -> bool:
-    """Return whether one of several one-sided randomization tests can be significant at `alpha`."""
-    return 0.5**queries <= alpha / tests
-
-
 def is_regression(difference: float, p: float, *, max_drop: float, alpha: float) -> bool:
     """Return whether a mean drops by more than `max_drop`, and a one-sided test says so."""
     return falls_beyond(difference, max_drop) and p <= alpha
@@ -20237,10 +20387,6 @@ class Score(NamedTuple):
     random_order: float
     queries: int
 
-    def left_out(self, queries: int) -> int:
-        """Return the number of queries that are not in the mean."""
-        return queries - self.queries
-
     def cells(self, level: str, places: int = 4, *, queries: int) -> dict[str, str]:
         """Return the cells of tables by their headings; `queries` are all, in the mean or not."""
         return {
@@ -20281,6 +20427,14 @@ class Slice(NamedTuple):
 
     queries: int
     scores: Scores
+
+
+def slice_rows(result: Any, most: int | None = None) -> list[tuple[str, Any]]:
+    """Return the slices of a result by their names, at most so many, and then their mean."""
+    rows = [(slice_name(value), part) for value, part in islice(result.slices.items(), most)]
+    if result.mean_of_slices is not None:
+        rows.append((MEAN_OF_SLICES, result.mean_of_slices))
+    return rows
 
 
 def mean_table(
@@ -20325,12 +20479,10 @@ class Resampling(NamedTuple):
     Attributes:
         confidence: the confidence level of the intervals.
         seed: the random seed of the test; a report has no test.
-        exact: whether all permutations were tried.
     """
 
     confidence: float
     seed: int
-    exact: bool = False
 
     @classmethod
     def parse(cls, confidence: Any, seed: Any = 0) -> "Resampling":
@@ -20569,7 +20721,7 @@ def in_slices(figures: PerQuery, slices: Slices) -> Iterator[tuple[Value, PerQue
         start = end
 
 
-# ndcg/statistics/independent.py: The mean of independent means, such as of slices, and the difference of two, with intervals.
+# ndcg/statistics/independent.py: Means of independent samples: their mean, as of slices, and their difference, with intervals.
 
 def combine(
     samples: Sequence[Sample], *, greatest: float = 1.0, confidence: float = 0.95
@@ -20628,6 +20780,54 @@ def _statistics_independent_combined(
     return Interval(value, low, high, math.hypot(*standard_errors) / len(row) * unit, freedom)
 
 
+def mean_of_slices(
+    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
+) -> Slice | None:
+    """Return the mean of slices, from the samples of their results and their scores.
+
+    None if no query is in a slice: None is none. It has no interval if a slice has a single value.
+    """
+    named = [value for value in slices if value is not None]
+    if not named:
+        return None
+    means = {}
+    for name in samples[named[0]]:
+        scores = [slices[value].scores[name] for value in named]
+        counted = [samples[value][name] for value in named if slices[value].scores[name].queries]
+        interval = NO_INTERVAL
+        if counted and min(len(sample.weight) for sample in counted) > 1:
+            greatest = greatest_value(name)
+            (interval,) = combine(counted, greatest=greatest, confidence=confidence)
+        means[name] = mean_of_scores(name, scores, interval)
+    return Slice(sum(slices[value].queries for value in named), means)
+
+
+def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
+    """Return the mean of scores that have a value, all of which count the same."""
+    counted = [score for score in scores if score.queries]
+    if not counted:
+        return scores[0]
+    # A score of arrays, with an element for every slice.
+    figures: Any = Score(*np.array(counted).T.copy())
+    value = mean(name, figures.value)
+    orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
+    worst, best, random_order = orders.mean(axis=0).tolist()
+    return Score(
+        value=value,
+        # The value is summed otherwise than the ends, which may differ from it by rounding.
+        low=min(interval.low, value),
+        high=max(interval.high, value),
+        standard_error=interval.standard_error,
+        worst=worst,
+        best=best,
+        tied=int(figures.tied.sum()),
+        ranked=int(figures.ranked.sum()),
+        unjudged=math.fsum(figures.unjudged),
+        random_order=random_order,
+        queries=int(figures.queries.sum()),
+    )
+
+
 def welch(
     samples: Sequence[Floats],
     intervals: Sequence[tuple[float, float]],
@@ -20670,186 +20870,6 @@ def welch(
     low, high = difference - below, difference + above
     interval = Interval(difference * size, low * size, high * size, error * size, freedom)
     return interval, p, detected * size
-
-
-# ndcg/statistics/slice_means.py: The mean of the means of slices: all slices count the same, however many queries they have.
-
-def mean_of_slices(
-    samples: Mapping[Value, Mapping[str, Sample]], slices: Mapping[Value, Slice], confidence: float
-) -> Scores:
-    """Return the mean of the slices' means by name, from the samples and the scores of every slice.
-
-    Empty if no query is in a slice: None is none. A slice without a value is not in the mean.
-    """
-    named = [value for value in slices if value is not None]
-    if not named:
-        return {}
-    means = {}
-    for name in samples[named[0]]:
-        scores = []
-        slice_samples = []
-        for value in named:
-            score = slices[value].scores[name]
-            if score.queries:
-                scores.append(score)
-                slice_samples.append(samples[value][name])
-        interval = NO_INTERVAL
-        if scores and min(score.queries for score in scores) > 1:
-            greatest = greatest_value(name)
-            (interval,) = combine(slice_samples, greatest=greatest, confidence=confidence)
-        means[name] = mean_of_scores(name, scores, interval)
-    return means
-
-
-def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
-    """Return the mean of scores, all of which count the same, with its interval."""
-    # A score of arrays, with an element for every slice.
-    columns = np.array(scores).reshape(-1, len(Score._fields)).T.copy()
-    figures: Any = Score(*columns)
-    value = worst = best = random_order = math.nan
-    if scores:
-        value = mean(name, figures.value)
-        orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
-        worst, best, random_order = orders.mean(axis=0).tolist()
-    return Score(
-        value=value,
-        # The value is summed otherwise than the ends, which may differ from it by rounding.
-        low=min(interval.low, value),
-        high=max(interval.high, value),
-        standard_error=interval.standard_error,
-        worst=worst,
-        best=best,
-        tied=int(figures.tied.sum()),
-        ranked=int(figures.ranked.sum()),
-        unjudged=math.fsum(figures.unjudged),
-        random_order=random_order,
-        queries=int(figures.queries.sum()),
-    )
-
-
-def slice_rows(
-    slices: Mapping[Value, Any], mean: Any, most: int | None = None
-) -> list[tuple[str, Any]]:
-    """Return the slices by their names, at most so many, and then their mean, if there is one."""
-    rows = [(slice_name(value), part) for value, part in islice(slices.items(), most)]
-    if mean is not None:
-        rows.append((MEAN_OF_SLICES, mean))
-    return rows
-
-
-def report_slices(report: Any, most: int | None = None) -> list[tuple[str, Slice]]:
-    """Return the slices of a report by their names, at most so many, and then their mean."""
-    mean = None
-    if report.mean_of_slices:
-        mean = Slice(queries_in_slices(report.slices), report.mean_of_slices)
-    return slice_rows(report.slices, mean, most)
-
-
-def queries_in_slices(slices: Mapping[Value, Any]) -> int:
-    """Return the number of queries that are in a slice; None is none."""
-    return sum(part.queries for value, part in slices.items() if value is not None)
-
-
-# ndcg/statistics/model_cards.py: Export a report: metadata of model cards for the Hugging Face Hub, flat scores for trackers.
-
-def flat_scores(report: Any) -> dict[str, float]:
-    """Return scores and the ends of their intervals under names that all differ."""
-    flat: dict[str, float] = {}
-    for part, (_, scores) in named_parts(report):
-        for name, score in scores.items():
-            key = name
-            if part == MEAN_OF_SLICES:
-                key = f"{name}/mean_of_slices"
-            elif part:
-                key = f"{name}/{part}"
-            figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
-            twice = flat.keys() & figures
-            if twice:
-                raise ValueError(
-                    f"by: two values would be called {shown(min(twice))}; give the slices other "
-                    "names"
-                )
-            flat |= figures
-    return {key: value for key, value in flat.items() if not math.isnan(value)}
-
-
-def named_parts(report: Any) -> list[tuple[str, Slice]]:
-    """Return the scores of all queries, of every slice by its name, and of the mean of slices."""
-    parts = [("", Slice(report.counts["queries"], report.scores))]
-    for title, part in report_slices(report):
-        name = title if title == MEAN_OF_SLICES else f"slice={title}"
-        parts.append((name, part))
-    return parts
-
-
-def model_index(
-    report: Any, model_name: str, dataset: str, task_type: str, **fields: Any
-) -> list[dict[str, Any]]:
-    """Return the `model-index` of a model card, as `Report.to_model_index` describes it."""
-    names = {"model_name": model_name, "dataset": dataset, "task_type": task_type}
-    for argument, text in names.items():
-        if not isinstance(text, str) or not text.strip():
-            raise ValueError(f"{argument} must be a name; got {shown(text)}")
-    try:
-        from huggingface_hub import EvalResult
-        from huggingface_hub.repocard_data import eval_results_to_model_index
-    except ImportError:
-        raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
-    # The user's fields come last, so that they may replace the others.
-    fields = {"task_type": task_type, "dataset_type": dataset, "dataset_name": dataset, **fields}
-    results = []
-    for part, (queries, scores) in named_parts(report):
-        for name, score in scores.items():
-            if math.isnan(score.value):
-                continue
-            arguments: dict[str, Any] = {}
-            if not math.isnan(score.low):
-                confidence = report.resampling.confidence
-                arguments = {"confidence": confidence, "low": score.low, "high": score.high}
-            arguments["queries"] = score.queries
-            if score.left_out(queries):
-                arguments["left_out"] = score.left_out(queries)
-            arguments["signature"] = report.signature
-            result = EvalResult(
-                **fields,
-                metric_type=name.lower(),
-                metric_name=f"{name} {part}" if part else name,
-                metric_value=score.value,
-                metric_args=arguments,
-            )
-            results.append(result)
-    return eval_results_to_model_index(model_name, results)
-
-
-def eval_results(
-    report: Any, dataset: str, task_id: str, measure: str | None, **fields: Any
-) -> list[dict[str, Any]]:
-    """Return the contents of a file in `.eval_results/`, as `Report.to_eval_results` says."""
-    try:
-        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    except ImportError:
-        library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
-        raise missing_library("to_eval_results", library, packages) from None
-    scores = report.scores
-    if measure is None and len(scores) == 1:
-        measure = next(iter(scores))
-    measure = choice("measure", measure, tuple(scores))
-    score = scores[measure]
-    parts = [measure]
-    if not math.isnan(score.low):
-        parts.append(f"{report.resampling.level} {interval_text(score.low, score.high)}")
-    unit = "query" if score.queries == 1 else "queries"
-    parts.append(f"{count_text(score.queries)} {unit}")
-    left_out = score.left_out(report.counts["queries"])
-    if left_out:
-        parts.append(f"{count_text(left_out)} excluded")
-    entry = EvalResultEntry(
-        dataset_id=dataset,
-        task_id=task_id,
-        value=score.value,
-        **{"notes": f"{', '.join(parts)}; {report.signature}", **fields},
-    )
-    return eval_result_entries_to_yaml([entry])
 
 
 # ndcg/statistics/pairs.py: How two systems differ in every measure: intervals, tests and their correction.
@@ -21090,11 +21110,6 @@ class Pair(NamedTuple):
         return self.differing + (self.ties or 0)
 
     @property
-    def varies(self) -> bool:
-        """Whether the difference is not the same in all queries."""
-        return self.standard_error > ROUNDING * abs(self.difference)
-
-    @property
     def title(self) -> str:
         """The name of the pair in tables and plots: the names of both systems."""
         return f"{self.system} – {self.other}"
@@ -21158,9 +21173,6 @@ def system_names(
 
 # ndcg/statistics/notes.py: Notes: sentences that help the reader of a report or a comparison to interpret its figures.
 
-NAMED = 5  # pairs or slices in a sentence
-
-
 def notes_of(
     columns: PerQuery, options: Options, scores: Scores, doubts: Sequence[str]
 ) -> list[str]:
@@ -21191,9 +21203,7 @@ def shared_notes(by_system: Mapping[str, Sequence[str]]) -> list[str]:
 def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     """Yield a sentence on the number of queries, if it is small."""
     weight = columns.get("weight", np.ones(len(columns["ideal"])))
-    counted_weights = [weight[~np.isnan(columns[name])] for name in options.names]
-    fewest = min(counted_weights, key=effective_queries)
-    effective = effective_queries(fewest)
+    effective = min(effective_queries(weight[~np.isnan(columns[name])]) for name in options.names)
     if effective < FEW:
         yield (
             f"Few queries ({effective:.3g}): below {FEW}, intervals and tests may be wrong more "
@@ -21202,31 +21212,22 @@ def few_queries_notes(columns: PerQuery, options: Options) -> Iterator[str]:
 
 
 def left_out_notes(columns: PerQuery, options: Options) -> Iterator[str]:
-    """Yield sentences on the queries that are excluded from all means or from some, and why."""
-    has_no_relevant = columns["ideal"] <= 0
-    is_skipped = columns["missing"] & (options.missing == "skip")
+    """Yield sentences on the queries that are excluded from a mean, and why."""
+    lacks_value = np.isnan([columns[name] for name in options.names]).any(axis=0)
+    is_skipped = lacks_value & columns["missing"] & (options.missing == "skip")
+    has_no_ideal = lacks_value & ~is_skipped
+    has_no_relevant = has_no_ideal & (columns["ideal"] <= 0)
     reasons = {
         "missing from the run": is_skipped,
-        "with no relevant documents": has_no_relevant & ~is_skipped,
-        "with an ideal DCG of 0 or less": ~has_no_relevant & ~is_skipped,
+        "with no relevant documents": has_no_relevant,
+        "with an ideal DCG of 0 or less": has_no_ideal & ~has_no_relevant,
     }
-    for reason, applies in reasons.items():
-        # One sentence for the measures that exclude as many queries.
-        measures: dict[int, list[str]] = {}
-        for name in options.names:
-            count = int(np.count_nonzero(np.isnan(columns[name]) & applies))
-            measures.setdefault(count, []).append(name)
-        for count, names in measures.items():
-            means = "the mean"
-            if len(names) < len(options.names):
-                means = f"the mean of {', '.join(names)}"
-            if count:
-                yield f"Excluded from {means}: {count:,} of {len(applies):,} queries, {reason}."
     if "weight" in columns:
-        count = int(np.count_nonzero(columns["weight"] == 0))
+        reasons["with a weight of 0"] = columns["weight"] == 0
+    for reason, is_excluded in reasons.items():
+        count = np.count_nonzero(is_excluded)
         if count:
-            queries = len(columns["weight"])
-            yield f"Excluded from the mean: {count:,} of {queries:,} queries, with a weight of 0."
+            yield f"Excluded from a mean: {count:,} of {len(is_excluded):,} queries, {reason}."
 
 
 def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
@@ -21237,11 +21238,7 @@ def missing_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     deepest = max((k for k in options.cutoffs if k is not None), default=0)
     # A short list with all judged documents, as of a reranker, cannot usefully be longer.
     incomplete = ~columns["missing"] & (columns["judged"] > columns["retrieved and judged"])
-    is_short = incomplete & (columns["retrieved"] < deepest)
-    empty = np.count_nonzero(is_short & (columns["retrieved"] == 0))
-    few = np.count_nonzero(is_short) - empty
-    if empty:
-        yield f"Queries with no retrieved documents: {empty:,}."
+    few = np.count_nonzero(incomplete & (columns["retrieved"] < deepest))
     if few:
         fewer = f"fewer than {deepest} retrieved documents, and not all judged ones"
         yield f"Queries with {fewer}: {few:,}."
@@ -21252,17 +21249,15 @@ def exclusion_notes(columns: PerQuery, options: Options) -> Iterator[str]:
     if EXCLUDED[0] not in columns:
         return
     retrieved, judged = (int(columns[name].sum()) for name in EXCLUDED)
-    is_kept_in_ideals = options.exclude_from == "run"
-    if not retrieved and (is_kept_in_ideals or not judged):
+    if options.exclude_from == "run":
+        judged = 0  # they stay in the ideals
+    if retrieved or judged:
+        yield f"Excluded documents: {retrieved:,} retrieved and {judged:,} judged."
+    else:
         yield Message(
             f"No document was excluded: are the ids in {mark('exclude')} the ids of queries and "
             "documents?"
         )
-        return
-    judged_text = f"{judged:,} judged"
-    if is_kept_in_ideals:
-        judged_text += " (which stay in the ideals)"
-    yield f"Excluded documents: {retrieved:,} retrieved and {judged_text}."
 
 
 def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
@@ -21279,26 +21274,18 @@ def chance_notes(scores: Scores, columns: PerQuery) -> Iterator[str]:
             yield f"{name} is worse than a random order: {expected}. Do higher scores rank first?"
 
 
-def slice_notes(slices: Mapping[Value, Slice]) -> Iterator[str]:
-    """Yield sentences on slices with few queries, and on slices without an interval."""
-    yield from small_slices([part.queries for part in slices.values()])
-    without = 0
-    for part in slices.values():
-        without += any(math.isnan(score.low) for score in part.scores.values())
-    if without:
-        yield (
-            f"{without:,} of {len(slices):,} slices have no interval, since fewer than two of "
-            "their queries have a value."
-        )
-
-
-def small_slices(sizes: Sequence[int]) -> Iterator[str]:
-    """Yield a sentence on the slices with few queries, if there are any, from their numbers."""
+def slice_notes(sizes: Sequence[int], lacking: int, lack: str) -> Iterator[str]:
+    """Yield sentences on slices with few queries, and on slices with too few for an interval."""
     few = sum(queries < FEW for queries in sizes)
     if few:
         yield (
             f"{few:,} of {len(sizes):,} slices have fewer than {FEW} queries: intervals may miss "
             "the true value more often than they say."
+        )
+    if lacking:
+        yield (
+            f"{lacking:,} of {len(sizes):,} slices {lack}, since fewer than two of their queries "
+            "have a value."
         )
 
 
@@ -21310,8 +21297,6 @@ def first_slices(slices: Mapping[Value, Any]) -> Iterator[str]:
 
 def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
     """Return the lowest corrected p-value that a pair could have with its differing queries."""
-    if not testing.paired:
-        return [0.0] * len(pairs)
     least = []
     for pair in pairs:
         # A two-sided test also counts the permutation with all signs turned.
@@ -21322,29 +21307,25 @@ def least_p_values(pairs: Sequence[Pair], testing: Testing) -> list[float]:
 
 def equal_notes(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence on the pairs with the same values of every measure, if there are any."""
-    differing: dict[str, int] = {}
-    for pair in pairs:
-        differing[pair.title] = differing.get(pair.title, 0) + pair.differing
-    equal = [title for title, queries in differing.items() if queries == 0]
+    differing = {pair.title for pair in pairs if pair.differing}
+    equal = sorted({pair.title for pair in pairs} - differing)
     if equal:
         yield (
-            f"Both systems have the same value in every query: {_first_names(equal)}. Are they the "
+            f"Both systems have the same value in every query: {', '.join(equal)}. Are they the "
             "same run?"
         )
 
 
-def _first_names(names: Sequence[str]) -> str:
-    text = ", ".join(names[:NAMED])
-    if len(names) > NAMED:
-        text += f" and {len(names) - NAMED:,} more"
-    return text
-
-
 def notes_on_tests(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
-    """Yield notes on pairs that cannot be significant, and on their power."""
-    yield from _beyond_notes(pairs, testing)
-    # Differences that do not vary tell nothing.
-    too_few = sum(pair.min_detectable is None and pair.varies for pair in pairs)
+    """Yield notes on equal systems, on pairs that cannot be significant, and on their power."""
+    if testing.paired:
+        yield from equal_notes(pairs)
+        yield from _beyond_notes(pairs, testing)
+    too_few = 0
+    for pair in pairs:
+        # Differences that do not vary tell nothing.
+        varies = pair.standard_error > ROUNDING * abs(pair.difference)
+        too_few += pair.min_detectable is None and varies
     if too_few:
         yield (
             f"{too_few:,} of {len(pairs):,} pairs have too few queries to find any difference "
@@ -21368,17 +21349,6 @@ def _beyond_notes(pairs: Sequence[Pair], testing: Testing) -> Iterator[str]:
     )
 
 
-def notes_on_slices(compared: Collection[Value], slices: Sequence[Value]) -> Iterator[str]:
-    """Yield a sentence on the slices that are not compared, if there are any."""
-    left_out = [value for value in slices if value not in compared]
-    if left_out:
-        names = _first_names(list(map(slice_name, left_out)))
-        yield (
-            f"{len(left_out):,} of {len(slices):,} slices are not compared, since fewer than two "
-            f"of their queries have a value: {names}."
-        )
-
-
 # ndcg/statistics/saved.py: Read results that were saved as JSON.
 
 # Figures of a score that depend on documents, so that the values of queries do not determine them.
@@ -21398,10 +21368,6 @@ WRONG_VALUES = (KeyError, TypeError, AttributeError, ValueError, OverflowError, 
 Saved = Mapping[str, Any]  # a dict that was saved, or a part of it
 # Versions that give the same scores (docs/upgrade.md), so that their results can be compared.
 SAME_SCORES = ("2.0.", "2.1.", "3.0.")
-
-
-class OtherVersionError(ValueError):
-    """A result that a version saved which this one does not read."""
 
 
 class Evaluation(Readable):
@@ -21427,19 +21393,17 @@ class Evaluation(Readable):
 
         Raises:
             ValueError: an entry is missing, or has another type or range, or rows of queries are
-                missing; names the entry. Another version saved the values; names the version.
+                missing; names the entry. Another version saved the values; names it.
         """
         try:
             signature = values["signature"]
             options = saved_options(signature)
             queries = table_from_lists(values["queries"])
-            resampling = saved_resampling(values["resampling"])
-            notes = saved_notes(values["notes"])
-            shared = {"signature": signature, "queries": queries, "notes": notes}
-            results = {"resampling": resampling, **cls._read(values, options, queries, resampling)}
-            return cls(**shared, **results)
-        except OtherVersionError:
-            raise
+            saved = values["resampling"]
+            resampling = Resampling.parse(saved["confidence"], saved["seed"])
+            shared = {"signature": signature, "queries": queries, "resampling": resampling}
+            shared["notes"] = saved_notes(values["notes"])
+            return cls(**shared, **cls._read(values, options, queries, resampling))
         except WRONG_VALUES as error:
             raise ValueError(
                 f"values must be the result of {cls.__name__}.to_dict(), whole and unchanged "
@@ -21515,28 +21479,16 @@ def version_in(signature: str) -> str:
     return signature.partition("|v:")[2].partition("|")[0]
 
 
-def saved_options(signature: Any) -> Options:
+def saved_options(signature: str) -> Options:
     """Return options with the measures of a saved signature."""
-    if not isinstance(signature, str) or not version_in(signature):
-        raise ValueError(
-            "signature: must begin with the measures and end with the version; got "
-            f"{shown(signature)}"
-        )
     version = version_in(signature)
     if not version.startswith(("2.", "3.")):
-        raise OtherVersionError(
-            f"values were saved by version {version}; this version reads results of 2.x and 3.x: "
-            "score the rankings again"
+        raise ValueError(
+            f"signature: the version is {shown(version)}; this version reads results of 2.x and "
+            "3.x: score the rankings again"
         )
     measures, _, _ = signature.partition("|")
     return Options.parse(measures=measures.split("+"))
-
-
-def saved_resampling(values: Saved) -> Resampling:
-    """Return the saved options of intervals and tests."""
-    if not isinstance(values["exact"], bool):
-        raise ValueError(f"resampling: exact: must be True or False; got {shown(values['exact'])}")
-    return Resampling.parse(values["confidence"], values["seed"])._replace(exact=values["exact"])
 
 
 def choices_in(signature: str) -> dict[str, str]:
@@ -21574,9 +21526,23 @@ def _saved_figure(value: Any, kind: Any, place: str) -> Any:
     return saved_number(value, place)
 
 
-def saved_scores(saved: Saved, names: Sequence[str], place: str = "scores") -> Scores:
-    """Return the saved scores of these names."""
-    return {name: Score(**saved_figures(Score, saved[name], f"{place}: {name}")) for name in names}
+def saved_scores(
+    saved: Saved, names: Sequence[str], columns: PerQuery | None, place: str = "scores"
+) -> Scores:
+    """Return the saved scores of these names.
+
+    With columns, every score must be the mean of as many queries as have a value.
+    """
+    scores = {}
+    for name in names:
+        score = Score(**saved_figures(Score, saved[name], f"{place}: {name}"))
+        if columns is not None:
+            counted = ~np.isnan(columns[name])
+            if "weight" in columns:
+                counted &= columns["weight"] > 0
+            check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
+        scores[name] = score
+    return scores
 
 
 def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None:
@@ -21588,17 +21554,21 @@ def add_figures_of_documents(scores: Mapping[str, Scores], saved: Saved) -> None
             system_scores[name] = score._replace(**figures)
 
 
-def saved_slices(saved: Sequence[Saved], table: pa.Table) -> dict[Value, Saved]:
-    """Return what is saved of every slice, by its value; no row of its queries may be missing."""
+def saved_slices(saved: Saved, table: pa.Table) -> tuple[dict[Value, Saved], Saved | None]:
+    """Return what is saved of slices, by their values, and of their mean; no row may be missing."""
     rows: dict[Value, int] = {}
     if "slice" in table.column_names:
         rows = row_counts(table["slice"])
     slices = {}
-    for part in saved:
+    for part in saved["slices"]:
         value = part["slice"]
         check_row_count(part["queries"], rows.get(value, 0), f"slices: {shown(value)}")
         slices[value] = part
-    return slices
+    mean = saved["mean_of_slices"]
+    if mean is not None:
+        named = sum(rows[value] for value in slices if value is not None)
+        check_row_count(mean["queries"], named, "mean_of_slices")
+    return slices, mean
 
 
 def slices_in(table: pa.Table) -> Slices | None:
@@ -21606,15 +21576,6 @@ def slices_in(table: pa.Table) -> Slices | None:
     if "slice" not in table.column_names:
         return None
     return slices_of(table["slice"], None, len(table))
-
-
-def check_scores(scores: Scores, columns: PerQuery, place: str = "scores") -> None:
-    """Raise an error unless every score is the mean of as many queries as have a value."""
-    for name, score in scores.items():
-        counted = ~np.isnan(columns[name])
-        if "weight" in columns:
-            counted &= columns["weight"] > 0
-        check_row_count(score.queries, int(np.count_nonzero(counted)), f"{place}: {name}")
 
 
 def check_row_count(saved: Any, there: int, place: str) -> None:
@@ -21699,9 +21660,9 @@ class Report(Evaluation):
         notes: sentences with further facts for the reader.
         slices: the scores of every slice, by its value of `by`, ascending; queries without a value,
             None, come last.
-        mean_of_slices: the mean of the slices' scores by name, in which all slices count the same;
-            None is no slice. Its interval takes the slices as given, and their queries as samples.
-            Empty without slices.
+        mean_of_slices: the mean of the slices' scores, in which all slices count the same; None is
+            no slice. Its interval takes the slices as given, and their queries as samples. None
+            without slices.
     """
 
     signature: str
@@ -21711,7 +21672,7 @@ class Report(Evaluation):
     resampling: Resampling
     notes: tuple[str, ...] = ()
     slices: dict[Value, Slice] = field(default_factory=dict)
-    mean_of_slices: Scores = field(default_factory=dict)
+    mean_of_slices: Slice | None = None
 
     def _tables(self) -> list[Table]:
         level = self.resampling.level
@@ -21728,7 +21689,7 @@ class Report(Evaluation):
                 counts.append([text, count_text(self.counts[name])])
         if not self.slices:
             return [means, counts]
-        rows = [([name], part) for name, part in report_slices(self, SHOWN)]
+        rows = [([name], part) for name, part in slice_rows(self, SHOWN)]
         return [means, mean_table(["slice"], rows, level), counts]
 
     def _remarks(self) -> list[str]:
@@ -21748,15 +21709,15 @@ class Report(Evaluation):
             results = _scores_and_slices(columns, by, names, resampling.confidence)
             counts |= {"queries": len(queries), "left_out": _left_out(columns, names)}
             return {"counts": counts, **results}
-        scores = saved_scores(values["scores"], names)
+        scores = saved_scores(values["scores"], names, columns)
         check_row_count(counts["queries"], len(queries), "counts")
-        check_scores(scores, columns)
+        parts, mean = saved_slices(values, queries)
+        means = None
         slices = {}
-        for value, part in saved_slices(values["slices"], queries).items():
-            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names))
-        means = {}
-        if values["mean_of_slices"]:
-            means = saved_scores(values["mean_of_slices"], names)
+        for value, part in parts.items():
+            slices[value] = Slice(part["queries"], saved_scores(part["scores"], names, None))
+        if mean is not None:
+            means = Slice(mean["queries"], saved_scores(mean["scores"], names, None))
         return {"counts": counts, "scores": scores, "slices": slices, "mean_of_slices": means}
 
     def lowest(self, n: int | None = 10, measure: str | None = None) -> pa.Table:
@@ -21798,7 +21759,27 @@ class Report(Evaluation):
         Raises:
             ValueError: two values would have the same name, for slices such as `de` and `de/low`.
         """
-        return flat_scores(self)
+        flat: dict[str, float] = {}
+        for part, (_, scores) in self._parts():
+            for name, score in scores.items():
+                key = f"{name}/{part}" if part else name
+                figures = {key: score.value, f"{key}/low": score.low, f"{key}/high": score.high}
+                twice = flat.keys() & figures
+                if twice:
+                    raise ValueError(
+                        f"by: two values would be called {shown(min(twice))}; give the slices "
+                        "other names"
+                    )
+                flat |= figures
+        return {key: value for key, value in flat.items() if not math.isnan(value)}
+
+    def _parts(self) -> Iterator[tuple[str, Slice]]:
+        """Yield all queries, without a name, then every slice, and then their mean."""
+        yield "", Slice(self.counts["queries"], self.scores)
+        for value, part in self.slices.items():
+            yield f"slice={slice_name(value)}", part
+        if self.mean_of_slices is not None:
+            yield "mean_of_slices", self.mean_of_slices
 
     def to_model_index(
         self, *, model_name: str, dataset: str, task_type: str = "text-ranking", **fields: Any
@@ -21820,7 +21801,44 @@ class Report(Evaluation):
             ImportError: huggingface_hub is missing.
             ValueError: a name is not a string, or is empty.
         """
-        return model_index(self, model_name, dataset, task_type, **fields)
+        names = {"model_name": model_name, "dataset": dataset, "task_type": task_type}
+        for argument, text in names.items():
+            if not isinstance(text, str) or not text.strip():
+                raise ValueError(f"{argument} must be a name; got {shown(text)}")
+        try:
+            from huggingface_hub import EvalResult
+            from huggingface_hub.repocard_data import eval_results_to_model_index
+        except ImportError:
+            raise missing_library("to_model_index", "huggingface_hub", "huggingface_hub") from None
+        # The user's fields come last, so that they may replace the others.
+        fields = {
+            "task_type": task_type,
+            "dataset_type": dataset,
+            "dataset_name": dataset,
+            **fields,
+        }
+        results = []
+        for part, (queries, scores) in self._parts():
+            for name, score in scores.items():
+                if math.isnan(score.value):
+                    continue
+                arguments: dict[str, Any] = {}
+                if not math.isnan(score.low):
+                    confidence = self.resampling.confidence
+                    arguments = {"confidence": confidence, "low": score.low, "high": score.high}
+                arguments["queries"] = score.queries
+                if score.queries < queries:
+                    arguments["left_out"] = queries - score.queries
+                arguments["signature"] = self.signature
+                result = EvalResult(
+                    **fields,
+                    metric_type=name.lower(),
+                    metric_name=f"{name} {part}" if part else name,
+                    metric_value=score.value,
+                    metric_args=arguments,
+                )
+                results.append(result)
+        return eval_results_to_model_index(model_name, results)
 
     def to_eval_results(
         self, *, dataset: str, task_id: str, measure: str | None = None, **fields: Any
@@ -21828,7 +21846,7 @@ class Report(Evaluation):
         """Return the contents of a file in `.eval_results/` of a model's repository.
 
         It is one score, for a leaderboard. The notes name the score, its interval, the number of
-        queries in the mean and of the excluded ones, and the signature.
+        queries in the mean, of all if some are excluded, and the signature.
 
         Args:
             dataset: the id of the benchmark's dataset on the Hub.
@@ -21841,7 +21859,25 @@ class Report(Evaluation):
             ValueError: a measure that is not in the report.
             ImportError: huggingface_hub is missing or older than 1.16.
         """
-        return eval_results(self, dataset, task_id, measure, **fields)
+        try:
+            from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+        except ImportError:
+            library, packages = "huggingface_hub 1.16 or newer", '"huggingface_hub>=1.16"'
+            raise missing_library("to_eval_results", library, packages) from None
+        if measure is None and len(self.scores) == 1:
+            measure = next(iter(self.scores))
+        measure = choice("measure", measure, tuple(self.scores))
+        score = self.scores[measure]
+        interval = f"{self.resampling.level} {interval_text(score.low, score.high)}"
+        queries = counted_text(score.queries, self.counts["queries"])
+        notes = f"{measure}, {interval}, queries: {queries}; {self.signature}"
+        entry = EvalResultEntry(
+            dataset_id=dataset,
+            task_id=task_id,
+            value=score.value,
+            **{"notes": notes, **fields},
+        )
+        return eval_result_entries_to_yaml([entry])
 
     def plot(
         self,
@@ -21900,7 +21936,7 @@ class Report(Evaluation):
 
     def _plot_slices(self, axes: Any, names: Sequence[str]) -> None:
         rows = []
-        for title, part in report_slices(self, SHOWN):
+        for title, part in slice_rows(self, SHOWN):
             scores = [part.scores[name] for name in names]
             counts = range_text([score.queries for score in scores])
             rows.append((f"{title} ({counts})", list(map(_mark_of_mean, scores))))
@@ -21999,6 +22035,9 @@ def report_on(
             counts[name.replace(" ", "_")] = int(columns[name].sum())
     is_weighted = inputs.sample_weight is not None
     is_excluding = inputs.exclude is not None
+    parts = results["slices"].values()
+    sizes = [part.queries for part in parts]
+    lacking = sum(any(math.isnan(score.low) for score in part.scores.values()) for part in parts)
     result = Report(
         signature=options.signature(weighted=is_weighted, excluding=is_excluding),
         counts=counts,
@@ -22006,7 +22045,7 @@ def report_on(
         resampling=resampling,
         notes=(
             *notes_of(columns, options, results["scores"], doubts),
-            *slice_notes(results["slices"]),
+            *slice_notes(sizes, lacking, "have no interval"),
         ),
         **results,
     )
@@ -25378,7 +25417,7 @@ def documents(
                 names = part.names()
             for index, query in enumerate(names):
                 if wanted is None or query in wanted:
-                    tables[query] = _documents_of(part, index, query, parsed)
+                    tables[query] = _scores_documents_documents_of(part, index, query, parsed)
     in_order = list(wanted or tables)
     unknown = [query for query in in_order if query not in tables]
     if unknown:
@@ -25414,7 +25453,7 @@ class OneQuery(NamedTuple):
         return cls(ids, relevance, score, judged, retrieved)
 
 
-def _documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
+def _scores_documents_documents_of(part: Rankings, index: int, query: Any, options: Options) -> pa.Table:
     ids, relevance, score, judged, retrieved = OneQuery.of(part, index)
     # The gain of a document is the CG of a query with this document alone.
     count = len(score)
@@ -25464,9 +25503,9 @@ def _scores_documents_ranked(score: Array, gain: Floats, retrieved: NDArray[np.i
     return retrieved[np.lexsort((last_first[retrieved], score[retrieved]))[::-1]]
 
 
-# ndcg/scores/preview.py: Show what is read of rankings: the form of every side, its fields, and the first query.
+# ndcg/scores/preview.py: Show what is read of rankings: the form of every side, its fields, and a query.
 
-FIRST_DOCUMENTS = 20  # documents of the first query
+FIRST_DOCUMENTS = 20  # of a query
 LACKING = {"rank": "not retrieved", "relevance": "not judged"}  # in place of a value
 
 
@@ -25507,9 +25546,9 @@ class Preview(Readable):
         retrieved: how many documents these queries have in the run.
         judged: how many of the retrieved documents are judged.
         relevances: the lowest and the highest relevance; none without judged documents.
-        excluded_retrieved: how many documents in `exclude` were retrieved.
-        excluded_judged: how many documents in `exclude` are judged.
-        query: the id of the first query, or 0.
+        excluded_retrieved: how many documents in `exclude` were retrieved; None without `exclude`.
+        excluded_judged: how many documents in `exclude` are judged; None without `exclude`.
+        query: the id of the first query that the run has, or its number.
         documents: the first documents of this query, with their `rank`, `document`, `score` and
             `relevance`; None for what a document does not have.
     """
@@ -25522,8 +25561,8 @@ class Preview(Readable):
     retrieved: int
     judged: int
     relevances: tuple[float, ...]
-    excluded_retrieved: int
-    excluded_judged: int
+    excluded_retrieved: int | None
+    excluded_judged: int | None
     query: Any
     documents: Sequence[Mapping[str, Any]]
     signature = ""
@@ -25547,12 +25586,12 @@ class Preview(Readable):
     def _remarks(self) -> list[str]:
         remarks = [
             f"{self.judged:,} of {self.retrieved:,} retrieved documents are judged.",
-            f"The documents are those of the first query, {shown(self.query)}.",
+            f"The documents are those of query {shown(self.query)}.",
         ]
         if self.relevances:
             lowest, highest = self.relevances
             remarks.insert(1, f"The relevances go from {lowest:g} to {highest:g}.")
-        if self.excluded_retrieved or self.excluded_judged:
+        if self.excluded_retrieved is not None:
             counts = f"{self.excluded_retrieved:,} retrieved and {self.excluded_judged:,} judged"
             remarks.insert(1, f"{counts} documents are excluded.")
         if self.not_judged:
@@ -25651,7 +25690,7 @@ def preview(
     ids = _names_of_ids(inputs)
     inputs = from_files(from_frame(data, inputs), **parsed.sides).settled(**parsed.sides)
     queries = missing = retrieved = judged = documents = 0
-    excluded = np.zeros(2, np.int64)
+    excluded: Sequence[int | None] = (None, None)
     relevances: tuple[float, ...] = ()
     first: tuple[Any, list[dict[str, Any]]] | None = None
     for part in parts(inputs, **parsed.reading):
@@ -25666,11 +25705,11 @@ def preview(
             judgments = part.relevance[is_judged]
             ends = (*relevances, float(judgments.min()), float(judgments.max()))
             relevances = (min(ends), max(ends))
-        if part.excluded is not None:
-            excluded += part.excluded.sum(axis=0)
+        if part.excluded is not None:  # documents with ids, which are read in one part
+            excluded = part.excluded.sum(axis=0).tolist()
         if first is None and part.queries:
-            query = part.names()[0]
-            first = query, _documents_of_first(part, inputs.predictions, parsed)
+            query = int(part.missing.argmin())  # the first that the run has
+            first = part.names()[query], _scores_preview_documents_of(part, query, inputs.predictions, parsed)
             for doubt in doubts_about(part, parsed):
                 warn_of_predictions(doubt)
     if first is None:
@@ -25686,8 +25725,8 @@ def preview(
         retrieved=retrieved,
         judged=judged,
         relevances=relevances,
-        excluded_retrieved=int(excluded[0]),
-        excluded_judged=int(excluded[1]),
+        excluded_retrieved=excluded[0],
+        excluded_judged=excluded[1],
         query=query,
         documents=first_documents,
     )
@@ -25717,8 +25756,8 @@ def _side(side: Any, ids: Mapping[str, str], queries: int, documents: int) -> Si
     return SidePreview(side.form, side.fields, *counts, side.has_values, side.others, lacking)
 
 
-def _documents_of_first(part: Rankings, run: Any, options: Options) -> list[dict[str, Any]]:
-    ids, relevance, score, judged, retrieved = OneQuery.of(part, 0)
+def _scores_preview_documents_of(part: Rankings, query: int, run: Any, options: Options) -> list[dict[str, Any]]:
+    ids, relevance, score, judged, retrieved = OneQuery.of(part, query)
     ranked = np.flatnonzero(retrieved)
     ranked = ranked[np.argsort(-score[ranked].astype(float), kind="stable")]
     others = np.flatnonzero(~retrieved & judged)
@@ -25763,6 +25802,54 @@ class Contest(NamedTuple):
     resampling: Resampling
     testing: Testing
 
+    def results(
+        self, columns: BySystem, slices: Slices | None, saved: Mapping[Value, Saved]
+    ) -> dict[str, Any]:
+        """Return the scores, pairs and slices of a comparison, and the mean of slices.
+
+        `saved` has the scores of slices whose figures depend on documents, if `columns` lack these.
+        """
+        figures = {}
+        for system, system_columns in columns.items():
+            figures[system] = query_figures(system_columns, self.options.names)
+        (compared,) = self.corrected([self.compared(figures)])
+        by_slice: dict[Value, ComparedSlice] = {}
+        mean_of_slices = None
+        if slices is not None:
+            by_slice, mean_of_slices = self.compared_slices(figures, slices, saved)
+        return {
+            "scores": compared.scores,
+            "pairs": compared.pairs,
+            "slices": by_slice,
+            "mean_of_slices": mean_of_slices,
+        }
+
+    def compared_slices(
+        self, figures: BySystem, slices: Slices, saved: Mapping[Value, Saved]
+    ) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
+        """Return the slices in which systems have two values, and their mean if these are all."""
+        compared: dict[Value, ComparedSlice] = {}
+        parts: dict[Value, BySystem] = {}
+        by_system = {system: dict(in_slices(row, slices)) for system, row in figures.items()}
+        with progress(len(slices.values), "Comparing", " slices") as bar:
+            for value in slices.values:
+                part = {system: by_value[value] for system, by_value in by_system.items()}
+                first, *_ = part.values()
+                # All systems leave out the same queries, with a weight of 0 as their last figure.
+                if min(np.count_nonzero(first[name][-1]) for name in self.options.names) > 1:
+                    compared[value] = self.compared(part)
+                    parts[value] = part
+                    if saved:
+                        add_figures_of_documents(compared[value].scores, saved[value])
+                bar.update(1)
+        compared = dict(zip(compared, self.corrected(list(compared.values())), strict=True))
+        # None is no slice.
+        parts.pop(None, None)
+        if not parts or set(slices.values) - {None} - parts.keys():
+            return compared, None
+        (mean_of_slices,) = self.corrected([self.mean_of_slices(parts, compared)])
+        return compared, mean_of_slices
+
     def compared(self, columns: BySystem) -> ComparedSlice:
         """Return the comparison of systems by the figures of their queries, not yet corrected."""
         compare = self._paired if self.testing.paired else self._independent
@@ -25780,7 +25867,7 @@ class Contest(NamedTuple):
         return [part._replace(pairs=tuple(islice(corrected, len(part.pairs)))) for part in parts]
 
     def mean_of_slices(
-        self, parts: Sequence[BySystem], compared: Sequence[ComparedSlice]
+        self, parts: Mapping[Value, BySystem], compared: Mapping[Value, ComparedSlice]
     ) -> ComparedSlice:
         """Return the comparison of the means of slices, from their figures and comparisons.
 
@@ -25788,22 +25875,18 @@ class Contest(NamedTuple):
         """
         testing = self.testing
         two_sided = testing.alternative == "two-sided"
-        scores: dict[str, Scores] = {system: {} for system in parts[0]}
+        slices = [compared[value] for value in parts]
+        scores: dict[str, Scores] = {system: {} for system in slices[0].scores}
         pairs = []
         for name in self.options.names:
-            samples = []
-            values = []
-            weights = []
-            for columns in parts:
-                sample = self._sample(name, columns)
-                samples.append(sample)
-                values.append(sample.values * sample.scale)
-                weights.append(sample.weight / sample.weight.sum())
+            samples = [self._sample(name, columns) for columns in parts.values()]
+            values = [sample.values * sample.scale for sample in samples]
+            weights = [sample.weight / sample.weight.sum() for sample in samples]
             combined = combine(
                 samples, greatest=greatest_value(name), confidence=self.resampling.confidence
             )
             for system, interval in zip(scores, combined, strict=False):
-                slice_scores = [part.scores[system][name] for part in compared]
+                slice_scores = [part.scores[system][name] for part in slices]
                 scores[system][name] = mean_of_scores(name, slice_scores, interval)
             together = Sample.of(
                 np.concatenate(values, axis=1),
@@ -25820,7 +25903,7 @@ class Contest(NamedTuple):
                 beyond = distance_beyond(figures["difference"], testing.alternative, testing.margin)
                 figures["p_t"] = t_test(beyond, error, interval.freedom, two_sided)
                 pairs.append(self._pair(interval, Power(detectable, math.nan), **figures))
-        return ComparedSlice(sum(part.queries for part in compared), scores, tuple(pairs))
+        return ComparedSlice(sum(part.queries for part in slices), scores, tuple(pairs))
 
     def _sample(self, name: str, columns: BySystem) -> Sample:
         """Return the values of one result, a row a system, and the pairs to compare."""
@@ -25943,53 +26026,6 @@ class Contest(NamedTuple):
             queries_needed=None if math.isnan(needed) else int(needed),
             **figures,
         )
-
-
-def results_of(columns: BySystem, slices: Slices | None, contest: Contest) -> dict[str, Any]:
-    """Return the scores, pairs and slices of a comparison, and its options of intervals."""
-    figures = {}
-    for system, system_columns in columns.items():
-        figures[system] = query_figures(system_columns, contest.options.names)
-    (compared,) = contest.corrected([contest.compared(figures)])
-    by_slice: dict[Value, ComparedSlice] = {}
-    mean_of_slices = None
-    if slices is not None:
-        by_slice, mean_of_slices = _compared_slices(contest, slices, figures)
-    exact = all(pair.exact for pair in compared.pairs)
-    return {
-        "scores": compared.scores,
-        "pairs": compared.pairs,
-        "resampling": contest.resampling._replace(exact=exact),
-        "slices": by_slice,
-        "mean_of_slices": mean_of_slices,
-    }
-
-
-def _compared_slices(
-    contest: Contest, slices: Slices, figures: BySystem
-) -> tuple[dict[Value, ComparedSlice], ComparedSlice | None]:
-    """Return the slices in which systems have two values, and their mean if these are all."""
-    names = contest.options.names
-    compared: dict[Value, ComparedSlice] = {}
-    parts: dict[Value, BySystem] = {}
-    by_system = {system: dict(in_slices(columns, slices)) for system, columns in figures.items()}
-    with progress(len(slices.values), "Comparing", " slices") as bar:
-        for value in slices.values:
-            part = {system: by_value[value] for system, by_value in by_system.items()}
-            first, *_ = part.values()
-            # All systems leave out the same queries, with a weight of 0 as their last figure.
-            if min(np.count_nonzero(first[name][-1]) for name in names) > 1:
-                compared[value] = contest.compared(part)
-                parts[value] = part
-            bar.update(1)
-    compared = dict(zip(compared, contest.corrected(list(compared.values())), strict=True))
-    # None is no slice.
-    parts.pop(None, None)
-    if not parts or set(slices.values) - {None} - parts.keys():
-        return compared, None
-    in_mean = [compared[value] for value in parts]
-    (mean_of_slices,) = contest.corrected([contest.mean_of_slices(list(parts.values()), in_mean)])
-    return compared, mean_of_slices
 
 
 # ndcg/statistics/plots.py: Draw comparisons: the means of systems, slices, and the difference of every query.
@@ -26116,10 +26152,6 @@ ONE_SIDED = (
     "level is the 90% interval."
 )
 WELCH = "Wilson-type t for means, Welch's t for differences"
-INDEPENDENT = (
-    "The queries of the systems count as independent samples: the difficulty of the queries does "
-    "not cancel out, so it takes more queries to find a difference than with the same queries."
-)
 
 
 @dataclass(frozen=True)
@@ -26133,7 +26165,7 @@ class Comparison(Evaluation):
         baseline: the system that all others are compared with, or None for every pair.
         queries: a table with a row per system and query: ``system``, ``query``, its ``slice`` and
             ``weight`` if there are any, and the query's value of every measure.
-        resampling: the confidence of the intervals, and the options of the test.
+        resampling: the confidence of the intervals, and the seed of the test.
         notes: sentences with further facts for the reader.
         testing: the hypotheses of the tests.
         slices: the comparison of every slice with at least two queries, by its value of `by`,
@@ -26268,17 +26300,16 @@ class Comparison(Evaluation):
 
     def _remarks(self) -> list[str]:
         testing = self.testing
-        pairs = [*self.pairs, *(pair for *_, pair in slice_pairs(self))]
         over = f"the pairs of {testing.measures}"
         if self.slices:
             over += ", together in all slices"
         intervals = f"{self.resampling.level}s: {WELCH}"
-        test = "Welch's t-test, which is"
+        test = "Welch's t-test of independent samples, which is"
         if testing.paired:
             intervals = str(self.resampling)
             tried = "all permutations: exact"
-            if not all(pair.exact for pair in pairs):
-                tried = f"{max(pair.permutations for pair in pairs):,} permutations"
+            if not all(pair.exact for pair in self.pairs):
+                tried = f"{max(pair.permutations for pair in self.pairs):,} permutations"
             test = (
                 f"the paired randomization test ({tried}); p (t-test): from the paired t-test. "
                 "Both are"
@@ -26288,8 +26319,6 @@ class Comparison(Evaluation):
             f"intervals are not. One system is {testing.relation} another{testing.by_margin} if "
             f"p (Holm) < {SIGNIFICANT}."
         ]
-        if not testing.paired:
-            remarks.append(INDEPENDENT)
         if testing.alternative != "two-sided":
             remarks.append(ONE_SIDED)
         return [*remarks, *first_slices(self.slices), *self.notes]
@@ -26329,15 +26358,12 @@ class Comparison(Evaluation):
 
     def _caption(self) -> str:
         testing = self.testing
-        family = len(testing.families(self.pairs)[0])
-        corrected = ""
-        if family > 1:
-            corrected = f", corrected by Holm for {family:,} pairs of {testing.measures}"
         return (
             f"\\caption{{{latex_text(', '.join(self.measures))} of "
             f"{range_text(self.counts.values())} queries. Bold: the highest. Superscripts: the "
             f"systems that one is {testing.relation}{testing.by_margin}, by letter "
-            f"({testing.test}, $p < {SIGNIFICANT}${corrected}).}}"
+            f"({testing.test}, $p < {SIGNIFICANT}$, corrected by Holm for the pairs of "
+            f"{testing.measures}).}}"
         )
 
     @classmethod
@@ -26359,7 +26385,9 @@ class Comparison(Evaluation):
             columns[system] = saved_columns(table, options.names, values["signature"])
         if version_in(values["signature"]).startswith("2."):
             contest = Contest(options, baseline, resampling, testing)
-            results = _computed_again(values, columns, first, contest)
+            documents = {part["slice"]: part["scores"] for part in values["slices"]}
+            results = contest.results(columns, slices_in(first), documents)
+            add_figures_of_documents(results["scores"], values["scores"])
         else:
             results = _saved_results(values, columns, first, options.names, baseline)
         return {"baseline": baseline, "testing": testing, **results}
@@ -26418,7 +26446,7 @@ class Comparison(Evaluation):
             pairs = pairs_with(self._reference(name), self.pairs, name)
             plot_means(panel, scores, pairs, name, self.testing)
         if self.slices and len(axes) > len(names):
-            rows = slice_rows(self.slices, self.mean_of_slices, SHOWN)
+            rows = slice_rows(self, SHOWN)
             plot_slices(axes[-1], rows, self._reference(first), first)
 
     def _draw_queries(self, axes: Sequence[Any], name: str) -> None:
@@ -26442,38 +26470,14 @@ class Comparison(Evaluation):
         return max(self.scores, key=lambda system: self.scores[system][name].value)
 
 
-def _computed_again(
-    values: Saved, columns: BySystem, first: pa.Table, contest: Contest
-) -> dict[str, Any]:
-    """Return the results of a comparison that 2.x saved, but for figures that need documents."""
-    results = results_of(columns, slices_in(first), contest)
-    add_figures_of_documents(results["scores"], values["scores"])
-    saved_parts = {part["slice"]: part["scores"] for part in values["slices"]}
-    named = []
-    for value, part in results["slices"].items():
-        add_figures_of_documents(part.scores, saved_parts[value])
-        if value is not None:
-            named.append(part.scores)
-    if results["mean_of_slices"] is not None:
-        for system, means in results["mean_of_slices"].scores.items():
-            for name, score in means.items():
-                ends = score.low, score.high, score.standard_error
-                interval = Interval(score.value, *ends, math.nan)
-                in_slices = [scores[system][name] for scores in named]
-                means[name] = mean_of_scores(name, in_slices, interval)
-    return results
-
-
 def _saved_results(
     values: Saved, columns: BySystem, first: pa.Table, names: Sequence[str], baseline: str | None
 ) -> dict[str, Any]:
     """Return the saved results of a comparison, checked against the values of the queries."""
-    expected = []
-    for name in names:
-        for system, other in opponents(columns, baseline):
-            expected.append((name, system, other))
+    systems = opponents(columns, baseline)
+    expected = [(name, *pair) for name, pair in product(names, systems)]
 
-    def compared(saved: Saved, queries: int) -> ComparedSlice:
+    def compared(saved: Saved, queries: int, checked: BySystem) -> ComparedSlice:
         pairs = tuple(Pair(**saved_figures(Pair, pair, "pairs")) for pair in saved["pairs"])
         if [pair[:3] for pair in pairs] != expected:
             raise ValueError(
@@ -26482,28 +26486,18 @@ def _saved_results(
             )
         scores = {}
         for system in columns:
-            scores[system] = saved_scores(saved["scores"][system], names, f"scores: {system}")
+            scores[system] = saved_scores(
+                saved["scores"][system], names, checked.get(system), f"scores: {system}"
+            )
         return ComparedSlice(queries, scores, pairs)
 
-    whole = compared(values, len(first))
-    for system, system_columns in columns.items():
-        check_scores(whole.scores[system], system_columns, f"scores: {system}")
-    slices = {}
-    for value, part in saved_slices(values["slices"], first).items():
-        slices[value] = compared(part, part["queries"])
-    mean = values["mean_of_slices"]
+    whole = compared(values, len(first), columns)
+    parts, mean = saved_slices(values, first)
+    means = None
+    slices = {value: compared(part, part["queries"], {}) for value, part in parts.items()}
     if mean is not None:
-        check_row_count(mean["queries"], queries_in_slices(slices), "mean_of_slices")
-        mean = compared(mean, mean["queries"])
-    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": mean}
-
-
-def query_rows(
-    comparison: Comparison, pair: Pair, n: int | None, only: Literal["losses", "gains"]
-) -> list[tuple[Any, float, float, float]]:
-    """Return the queries on which a pair differs most: their ids, both values, the difference."""
-    table = comparison.differences(pair.system, pair.other, pair.measure, n, only)
-    return list(zip(*table.to_pydict().values(), strict=True))
+        means = compared(mean, mean["queries"], {})
+    return {"pairs": whole.pairs, "scores": whole.scores, "slices": slices, "mean_of_slices": means}
 
 
 def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list[Table]:
@@ -26521,7 +26515,9 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
         for pair in comparison.pairs:
             if pair.measure != measure:
                 continue
-            for query, one, other, difference in query_rows(comparison, pair, n, only):
+            queries = comparison.differences(pair.system, pair.other, measure, n, only)
+            for row in queries.to_pylist():
+                query, one, other, difference = row.values()
                 cells = [number_text(one, places), number_text(other, places)]
                 table.append([str(query), pair.title, *cells, number_text(difference, places, "+")])
         if len(table) > 1:
@@ -26531,7 +26527,7 @@ def query_tables(comparison: Comparison, n: int | None, places: int = 4) -> list
 
 def slice_pairs(comparison: Comparison, most: int | None = None) -> Iterator[tuple[str, int, Pair]]:
     """Yield the pairs in slices, at most so many, and in their mean, after its name and queries."""
-    for name, part in slice_rows(comparison.slices, comparison.mean_of_slices, most):
+    for name, part in slice_rows(comparison, most):
         for pair in part.pairs:
             yield name, part.queries, pair
 
@@ -26675,16 +26671,13 @@ def comparison_of(
     further_notes: Sequence[str] = (),
 ) -> Comparison:
     """Return the comparison of systems from the columns of their queries."""
-    results = results_of(columns, slices, contest)
+    results = contest.results(columns, slices, {})
     pairs = results["pairs"]
     testing = contest.testing
-    notes: list[str] = []
-    if testing.paired:
-        notes += equal_notes(pairs)
-    notes += notes_on_tests(pairs, testing)
+    notes = list(notes_on_tests(pairs, testing))
     if slices is not None:
-        notes += small_slices(np.bincount(slices.code).tolist())
-        notes += notes_on_slices(results["slices"], slices.values)
+        lacking = len(slices.values) - len(results["slices"])
+        notes += slice_notes(np.bincount(slices.code).tolist(), lacking, "are not compared")
     tables = []
     for system, system_columns in columns.items():
         table = query_table(system_columns, slices)
@@ -26696,6 +26689,7 @@ def comparison_of(
         baseline=contest.baseline,
         queries=pa.concat_tables(tables, promote_options="default"),
         notes=(*notes, *further_notes),
+        resampling=contest.resampling,
         testing=testing,
         **results,
     )
@@ -26716,9 +26710,7 @@ def _columns_of_systems(
     orders = [system_options.given_order for system_options in options.values()]
     sides = {}
     for (argument, run), order in zip(runs.items(), orders, strict=True):
-        sides[argument] = from_file(
-            argument, run, order, inputs.names, keep=keep, has_query_ids=inputs.has_query_ids
-        )
+        sides[argument] = side_or_error(argument, run, inputs, order, keep=keep)
     systems = settled_systems(sides, inputs, orders, shared.labels, keep)
     columns: BySystem = {}
     doubts: dict[str, list[str]] = {}
@@ -26741,12 +26733,10 @@ def _refuse_lacking_queries(columns: BySystem) -> None:
         if not is_lacking.any():
             continue
         row = int(is_lacking.argmax())
-        query: Any = row
-        if "query" in columns[name]:
-            query = shown(columns[name]["query"][row])
+        query = columns[name].get("query", range(row + 1))[row]
         other = names[int(missing[:, row].argmin())]
         raise InputError(
-            f"no ranking for query {query}, which {shown(other)} has "
+            f"no ranking for query {shown(query)}, which {shown(other)} has "
             f"({np.count_nonzero(is_lacking)} such queries); "
             f"{mark('missing', 'empty')} counts it as having retrieved nothing there, "
             f"{mark('missing', 'skip')} skips the query for all systems",
