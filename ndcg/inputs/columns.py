@@ -169,7 +169,7 @@ def read_flat_column(
     if not isinstance(values, (list, tuple)):
         raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-        raise _not_flat(argument, "lists in a list")
+        raise _not_flat(argument, f"lists such as {shown(values[0])}")
     if labels is not None:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
@@ -178,8 +178,7 @@ def read_flat_column(
 
 
 def _not_flat(argument: str, given: str) -> InputError:
-    must = f"must be flat with {mark('query_ids')}, one number per document"
-    return InputError(f"{mark(argument)} {must}; got {given}")
+    return InputError(f"{mark(argument)} must be flat, one number per document; got {given}")
 
 
 def _form(values: Any) -> str:

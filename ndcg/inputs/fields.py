@@ -95,6 +95,7 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
+JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
 OR_READ_DECIMALS = mark(
@@ -559,6 +560,10 @@ class UnknownFieldError(InputError):
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
+        texts = {path: text for path, text in self.examples.items() if isinstance(text, str)}
+        for path, text in texts.items():
+            if JSON_AS_TEXT.match(text):
+                ways = (*ways, f"{shown(path)} is JSON as text, which json.loads reads")
         self.add(*ways)
 
     def add(self, *ways: str) -> None:

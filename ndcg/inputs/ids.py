@@ -363,6 +363,10 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
+        is_nan = [value != value for value in ids]
+        if any(is_nan):
+            problem = f"row {is_nan.index(True)} is empty; give each row an id"
+            raise InputError(problem, argument) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
         examples = _examples(ids, type)
         given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])

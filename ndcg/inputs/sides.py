@@ -161,7 +161,8 @@ def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[
     are_numbers = all(isinstance(example, Real) for example in error.examples.values())
     if not error.chosen and are_numbers and len(error.examples) > 2:
         ways.append(
-            'if columns are documents, give rows by query, as pandas\' to_dict("index") does'
+            "if columns are documents, give rows by query, "
+            "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
         )
     return ways
 
@@ -359,7 +360,9 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
         if is_list(first_in(side[name])):
             problem = f"its keys are read as queries, and {shown(name)} has lists of several"
-            hint = f"give {{query: ids for query, ids in zip(queries, {mark(argument)}[{name!r}])}}"
+            lists = f"{mark(argument)}[{name!r}]"
+            by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
+            hint = f"give {lists} if the other side has lists in the same order, or {by_query}"
             raise InputError(f"{problem}; {hint}", argument)
 
 

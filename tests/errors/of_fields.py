@@ -49,6 +49,7 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
+    "a field that is JSON as text": run([{"query_id": "q", "output": '[{"id": "a"}]'}]),
     "spans of which some hold no documents": run(
         [
             {"kind": "CHAIN", "input": {"value": "q"}},

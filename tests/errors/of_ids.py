@@ -71,6 +71,7 @@ COLUMNS: dict[str, Row] = {
     "truth values": query_ids([True, False, True]),
     "categories of floats": query_ids(pa.array([1.5, 1.5, 2.0]).dictionary_encode()),
     "nan in pandas": query_ids(pandas([1.0, None, 2.0])),
+    "nan among text": query_ids(["q", math.nan, "q"]),
     "integers and text": query_ids([1, "a", 2]),
     "integers and text in pandas": query_ids(pandas([1, "a", 2], dtype=object)),
     "bytes and text": query_ids([b"1", "1", "2"]),
