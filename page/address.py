@@ -14,7 +14,16 @@ from .html import sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
 from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
-from .settings import CHOICES, CONVENTIONS, NO_WORDS, Settings, Words, in_words, label_names
+from .settings import (
+    CHOICES,
+    CONVENTIONS,
+    NO_WORDS,
+    Settings,
+    Words,
+    in_words,
+    label_names,
+    whole_number,
+)
 
 PLACES = ("understand", "compare")
 LONGEST = 6000  # characters in an address that browsers and servers accept
@@ -313,8 +322,6 @@ def cells_of(text: str) -> list[str]:
 def cells_beside(relevance: Sequence[str], text: str) -> list[str]:
     """Return the cells of a column beside that of the relevances."""
     cells, size = cells_of(text), len(relevance)
-    if not size:
-        raise ValueError("it belongs to rel, which is not there")
     if len(cells) != size:
         raise ValueError(f"it must have as many cells as rel, {size}; it has {len(cells)}")
     return cells
@@ -355,8 +362,7 @@ def order_of(size: int, text: str) -> tuple[tuple[int, ...], frozenset[int]]:
 
 def place_of(size: int, part: str) -> int:
     """Return the place of a document from its number, which may end in a star."""
-    number = part.removesuffix("*")
-    is_number = number.isascii() and number.isdigit()
-    if not is_number or not 1 <= int(number) <= size:
+    number = whole_number(part.removesuffix("*"), size)
+    if not number:
         raise ValueError(f"{part[:10]!r} is not the number of a document, 1 to {size}")
-    return int(number) - 1
+    return number - 1

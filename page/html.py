@@ -35,10 +35,7 @@ def number(value: float) -> str:
     """
     if abs(value) >= LARGE:
         return f"{value:.3e}".replace("-", "−")
-    text = f"{value:.3f}"
-    if text == "-0.000":
-        return "0.000"
-    return text.replace("-", "−")
+    return f"{value:z.3f}".replace("-", "−")
 
 
 def short(value: float | str) -> str:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .html import number
 from .ranking import Step
 
 LEAST_DOTS = 3  # so that a relevance up to this can be chosen if all documents have less
@@ -40,7 +41,7 @@ class Axis(NamedTuple):
         digits = max(0, -math.floor(math.log10(step)))
         ticks = []
         for count in range(math.ceil(self.low / step), math.floor(self.high / step) + 1):
-            ticks.append((count * step, f"{count * step + 0.0:.{digits}f}"))
+            ticks.append((count * step, f"{count * step:z.{digits}f}"))
         return ticks
 
 
@@ -146,7 +147,5 @@ def strip_of(scores: Mapping[str, float | None]) -> Strip:
             known[name] = score
     dots: dict[str, Dot] = {}
     for name in sorted(known, key=known.__getitem__):
-        # 0.0 is added so that -0.0 is no text beside 0.000
-        text = f"{known[name] + 0.0:.3f}"
-        dots.setdefault(text, Dot(known[name], [])).names.append(name)
+        dots.setdefault(number(known[name]), Dot(known[name], [])).names.append(name)
     return Strip(Axis.over(known.values()), list(dots.values()), without)

@@ -1,6 +1,7 @@
 """The settings of a score: which options can be chosen, how the page calls them, and as Python."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from .metric import Options, tables
 CONVENTIONS = tables.CONVENTIONS
 LONGEST_CUTOFF = 100_000
 MOST_CUTOFFS = 20
+WHOLE = re.compile(r"0*([0-9]{1,9})")  # int refuses thousands of digits with another error
 WORDED = ("gain", "discount", "ideal", "score_dtype", "ties")  # of which every word can be chosen
 CHOICES = {
     **{name: [*tables.OPTIONS[name].words] for name in WORDED},
@@ -41,6 +43,7 @@ LABELS = {
     "score_order": "Ranked first",
 }
 WORDS = {  # of a choice on the page, if they are not its name
+    "k": {"none": "all"},
     "ideal": {
         "judged": "all judged",
         "truncated": "as many as retrieved",
@@ -99,8 +102,7 @@ CALLED = {  # how the page says what messages name as Python does; "" leaves it 
 
 def cutoffs_of(text: str) -> list[int | None]:
     """Return the cutoffs of a text such as "1, 5, 10"; of "all" or nothing, the whole list."""
-    parts = text.replace(";", ",").replace(" ", ",").split(",")
-    cutoffs = [_cutoff(part) for part in parts if part]
+    cutoffs = list(map(_cutoff, text.replace(";", " ").replace(",", " ").split()))
     if len(cutoffs) > MOST_CUTOFFS:
         raise tables.InputError(f"{len(cutoffs)} cutoffs; give at most {MOST_CUTOFFS}", "k")
     return cutoffs or [None]
@@ -116,13 +118,20 @@ def largest_cutoff(cutoffs: Sequence[int | None]) -> int | None:
 def _cutoff(text: str) -> int | None:
     if text.lower() in ("all", "none"):
         return None
-    is_number = text.isascii() and text.isdigit()
-    # int refuses thousands of digits with another error
-    if not is_number or not 1 <= int(text.lstrip("0")[:9] or 0) <= LONGEST_CUTOFF:
+    cutoff = whole_number(text, LONGEST_CUTOFF)
+    if not cutoff:
         range_text = f"whole numbers from 1 to {LONGEST_CUTOFF:,}, such as 1, 5, 10"
         problem = f"{text[:40]!r} is not a cutoff: write {range_text}; or all for the whole list"
         raise tables.InputError(problem, "k")
-    return int(text.lstrip("0"))
+    return cutoff
+
+
+def whole_number(text: str, most: int) -> int:
+    """Return the number from 1 to `most` that a text is; 0 for any other text."""
+    match = WHOLE.fullmatch(text)
+    if match is None or int(match[1]) > most:
+        return 0
+    return int(match[1])
 
 
 def option_of(name: str, word: str) -> dict[str, Any]:
@@ -133,9 +142,7 @@ def option_of(name: str, word: str) -> dict[str, Any]:
         return {name: word == "true"}
     if name == "gain":
         return {name: tables.gain_in(word)}
-    if name in ("log_base", "zero_division"):
-        return {name: tables.number_in(word)}
-    return {name: word}
+    return {name: tables.number_in(word)}
 
 
 def said(name: str, word: str) -> str:
@@ -164,7 +171,7 @@ class Settings(NamedTuple):
         """The words of all options if the reader has chosen none."""
         words = {}
         for name, value in CONVENTIONS[self.convention].options.items():
-            words[name] = f"{value}".removesuffix(".0")
+            words[name] = word_of(value)
         return {**words, **OTHERS}
 
     def word(self, name: str) -> str:
@@ -208,26 +215,15 @@ class Settings(NamedTuple):
 
     @property
     def python(self) -> dict[str, Any]:
-        """The arguments of `compute` that are not its defaults."""
-        arguments: dict[str, Any] = {"k": cutoffs_of(self.k)}
-        if len(arguments["k"]) == 1:
-            (arguments["k"],) = arguments["k"]
-        if arguments["k"] is None:
-            del arguments["k"]
-        if self.convention != "sklearn":
-            arguments["convention"] = self.convention
+        """The cutoffs, the convention and what differs from it, as arguments of `compute`."""
+        arguments: dict[str, Any] = {"k": cutoffs_of(self.k), "convention": self.convention}
         for name, word in self.chosen.items():
             arguments |= option_of(name, word)
         return arguments
 
     def check(self) -> None:
         """Raise an error for settings that no ranking can be scored by."""
-        options = self.drawn
-        if options["ideal"] == "full" and options["k"] == [None]:
-            raise ValueError(
-                "the full ideal has as many documents as there are ranks, so k must be a number"
-            )
-        tables.Options.parse(**options)
+        tables.Options.parse(**self.drawn)
 
 
 def labels_of(options: Options) -> Any:
@@ -257,7 +253,7 @@ def snippet(inputs: Mapping[str, Any], settings: Settings) -> str:
 
 
 def _python(value: Any) -> str:
-    if isinstance(value, float) and math.isnan(value):
+    if value != value:  # nan
         return 'float("nan")'
     return repr(value)
 
@@ -284,14 +280,14 @@ def _on_page(text: str, name: str, values: Sequence[Any]) -> str:
         return called.format(text)
     if isinstance(values[0], dict):
         return f"in {called}: {tables.text_of_gain(values[0])}"
-    return f"{called} set to {' or '.join(_quoted(name, value) for value in values)}"
+    choices = [f'"{said(name, word_of(value))}"' for value in values]
+    return f"{called} set to {' or '.join(choices)}"
 
 
-def _quoted(name: str, value: Any) -> str:
-    """Return the value of an option in quotes, as its choice on the page has it."""
-    if name not in CHOICES:
-        return "all" if value is None else str(value)
-    for word in CHOICES[name]:
-        if repr(option_of(name, word)[name]) == repr(value):
-            return f'"{said(name, word)}"'
-    return f'"{value}"'
+def word_of(value: Any) -> str:
+    """Return the value of an option as a word of the page.
+
+    >>> word_of(True), word_of(2.0), word_of("docid")
+    ('true', '2', 'docid')
+    """
+    return f"{value}".removesuffix(".0").lower()
