@@ -22,7 +22,6 @@ from .standings import (
     missing_remarks,
     order_remarks,
     rows_of,
-    tie_remarks,
 )
 
 TITLE = "nDCG: which run is better?"
@@ -129,7 +128,7 @@ def remarks_on(results: Results, standing: Standing, address: Address) -> list[R
         if SERIOUS.search(note):
             remarks.append(Remark(in_words(note, SIDES)))
     remarks += missing_remarks(results.missing, address.settings.word("missing"))
-    return [*remarks, *tie_remarks(standing.scores, results.by_id, standing.measure)]
+    return remarks
 
 
 def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:

@@ -33,7 +33,6 @@ class Results(NamedTuple):
     values: Mapping[tuple[str, str], np.ndarray] = {}  # by query, for a measure and a run
     missing: Mapping[str, list[str]] = {}  # the judged queries that are missing from a run
     audit: Mapping[str, tuple[int, int, int]] = {}
-    by_id: Mapping[str, Mapping[str, Any]] = {}  # scores of runs whose ties are ordered by id
     warnings: Sequence[Any] = ()  # of the metric
 
 
@@ -122,30 +121,7 @@ def _measured(contents: Contents, options: Options) -> Results:
         values=values,
         missing=missing,
         audit=audit,
-        by_id=scores_by_id(contents, options, scores),
     )
-
-
-def scores_by_id(contents: Contents, options: Options, scores: Scores) -> Scores:
-    """Return the scores of the runs with ties if these are ordered by id, as trec_eval does."""
-    if options["ties"] == "docid":
-        return {}
-    judgments = contents.judgments
-    if options["missing"] == "skip":
-        # a comparison leaves out what is missing from any run
-        shared = judgments.keys() & set.intersection(*map(set, contents.runs.values()))
-        judgments = {query: judged for query, judged in judgments.items() if query in shared}
-    by_id = {}
-    for name, by_measure in scores.items():
-        if any(score.tied for score in by_measure.values()):
-            ordered = {**options, "ties": "docid"}
-            # what the metric warns of is known from the first scoring
-            with kept_warnings():
-                report = ndcg.report(
-                    predictions=contents.runs[name], references=judgments, **ordered
-                )
-            by_id[name] = report.scores
-    return by_id
 
 
 def compare_runs(runs: Mapping[str, Mappings], judgments: Mappings, options: Options) -> Any:

@@ -175,20 +175,6 @@ def missing_remarks(missing: Mapping[str, Sequence[str]], option: str) -> list[R
     return [Remark(f"Missing queries {counting}: {listed(counts, 'runs')}.", (offer,))]
 
 
-def tie_remarks(scores: Mapping[str, Any], by_id: Scores, measure: str) -> list[Remark]:
-    """Return how the scores of runs differ if tied documents are ordered by id."""
-    differing = []
-    for run, ordered in by_id.items():
-        here, there = number(scores[run].value), number(ordered[measure].value)
-        if here != there:
-            differing.append(f"{there} instead of {here} for {run}")
-    if not differing:
-        return []
-    text = "The order of ties matters: if documents with equal scores are ordered by id, as"
-    text = f"{text} trec_eval does, {measure} is {listed(differing, 'runs')}."
-    return [Remark(text, (Offer("ties", "docid", "Order them by id"),))]
-
-
 def counted(queries: int) -> str:
     """Return a number of queries.
 

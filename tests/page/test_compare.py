@@ -148,36 +148,6 @@ def test_too_few_queries_are_told() -> None:
     assert f"1 of 1 pairs {said}" in compared(runs, judged).text
 
 
-def test_the_score_by_id_is_told_and_offered_if_ties_matter(ndcg: evaluate.Metric) -> None:
-    run = {"run": {"q": {"a": 1, "b": 1}}}
-    page = compared(run, "q 0 a 1\nq 0 b 0\n")
-    given = {"predictions": run["run"], "references": {"q": {"a": 1, "b": 0}}}
-    here, there = (
-        ndcg.compute(**given, convention=each)["nDCG"] for each in ("sklearn", "trec_eval")
-    )
-    said = f"as trec_eval does, nDCG@10 is {there:.3f} instead of {here:.3f} for run."
-    assert said in page.text
-    offered = page.follow("Order them by id")
-    assert f"run has nDCG@10 {there:.3f}." in offered.text
-    assert "order of ties" not in offered.says("verdict")
-
-
-@pytest.mark.parametrize("query", ["&missing=skip", "&gain=exponential", "&k=all"])
-def test_only_ties_differ_from_the_score_by_id(query: str) -> None:
-    judged = {**JUDGED, "q4": {"a": 1, "z": 3}}
-    lines = "".join(f"{q} 0 {d} {judged[q][d]}\n" for q in judged for d in judged[q])
-    tied = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}, "q4": {"a": 1, "z": 2}}
-    page = compared({"tied": tied, "y": RUNS["y"]}, lines, query)
-    by_id = look(f"{page.address}&ties=docid")
-    means = [{row[1]: row[2] for row in rows(here)} for here in (page, by_id)]
-    assert means[0]["y"] == means[1]["y"]
-    said = f"is {means[1]['tied']} instead of {means[0]['tied']} for tied. Order them by id"
-    assert said in page.says("verdict")
-    # q3 is missing, and no document is tied elsewhere
-    alone = compared({"x": {**tied, "q1": {"b": 1}}}, lines, query)
-    assert "order of ties" not in alone.says("verdict")
-
-
 def test_missing_queries_are_told_and_left_out_by_one_press(ndcg: evaluate.Metric) -> None:
     assert "Missing queries count as 0: 1 from x and 1 from y." in compared().text
     runs = {**RUNS, "y": {**RUNS["y"], "q2": {"z": 2, "a": 1}}}

@@ -1,6 +1,5 @@
 """Which run is best, in sentences: each of them says what the comparison found."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from page.standings import (
     p_text,
     rounded_up,
     rows_of,
-    tie_remarks,
 )
 
 VALUES = {
@@ -173,16 +171,6 @@ def test_missing_queries_are_named_and_can_be_skipped() -> None:
     assert skipped.text == "Missing queries are skipped: 1 from x and 4 from y."
     assert skipped.offers == (("missing", "empty", "Count them as 0"),)
     assert missing_remarks({"run": []}, "empty") == []
-
-
-def test_ties_are_told_if_their_order_by_id_has_another_score() -> None:
-    here = {"mine": SimpleNamespace(value=0.81546)}
-    other = {"mine": {"nDCG@10": SimpleNamespace(value=1.0)}}
-    (found,) = tie_remarks(here, other, "nDCG@10")
-    assert found.text.endswith("nDCG@10 is 1.000 instead of 0.815 for mine.")
-    assert found.offers == (("ties", "docid", "Order them by id"),)
-    alike = {"mine": {"nDCG@10": SimpleNamespace(value=0.8151)}}
-    assert tie_remarks(here, alike, "nDCG@10") == []
 
 
 MEANS = st.lists(st.floats(0, 1), min_size=1, max_size=5)
