@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from .columns import read_columns, with_column
-from .guide import LESSONS, begun_rows, query_of_documents
+from .guide import LESSONS, STEPS, query_of_documents
 from .html import sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
@@ -33,6 +33,8 @@ FILES = ("files", "judgments", "groups", "columns")
 # of runs; and in Understand, from where in Compare its ranking was opened
 CHOSEN = (*FILES, "measure", "base", "other", "query", "sort", "libraries", "run", "all")
 SETTINGS = ("convention", "k", *CHOICES, "log_base")
+ONE_OF = {"convention": list(CONVENTIONS), **CHOICES}
+del ONE_OF["gain"]  # which may be one for every label
 NOTHING = "-"  # an order without documents
 OF_OTHERS = ("__", "utm_")  # parameters of Gradio and of trackers begin with these
 
@@ -73,7 +75,7 @@ class Address(NamedTuple):
     @property
     def shown_rows(self) -> Sequence[Row]:
         """The documents, with relevance and score as text, before any was moved."""
-        return self.rows or begun_rows(self.step)
+        return self.rows or STEPS[self.step].rows
 
     def ranking(self) -> Ranking:
         """Return the ranking that is shown."""
@@ -167,10 +169,10 @@ def read_address(parameters: Words) -> tuple[Address, list[Note]]:
     """
     reader = _Reader(parameters)
     place = reader.choice("tab", "understand", PLACES)
-    step = reader.choice("step", "", LESSONS)
-    choices = LESSONS[step].choices if step in LESSONS else ()
+    step = reader.choice("step", "", list(LESSONS))
     settings = reader.settings()
-    address = Address(place, settings, step, reader.choice("guess", "", choices))
+    guess = reader.choice("guess", "", STEPS[step].choices)
+    address = Address(place, settings, step, guess)
     # whether the files have what is chosen is seen in Compare, which reads them
     chosen = {**parameters, "columns": reader.read("columns", "", columns_text)}
     if place == "understand":
@@ -191,11 +193,8 @@ class _Reader:
 
     def note(self, name: str, problem: Any, *link: str) -> None:
         """Note that a part is at fault, and with which link it is not."""
-        text = self.parameters.get(name, "")
-        if len(text) > 40:
-            text = f"{text[:40]}…"
         # It may be of a link, or was typed into a field.
-        says, pasted = f"{name}={text} was not read:", None
+        says, pasted = f"{name}={self.parameters.get(name, ''):.40} was not read:", None
         if name == "paste":
             says, pasted = "The ranking was not read:", self.parameters[name]
         note = Note(sentence(f"{says} {in_words(problem)}"), *link)
@@ -225,17 +224,14 @@ class _Reader:
 
     def ranking(self, address: Address) -> Any:
         """Return the address with its ranking; a faulty one is that of the step."""
-        name, rows = "rel", self._rows()
-        if "paste" in self.parameters:
-            name = "paste"
-            labels = label_names(address.settings.options)
-            rows = self.read(name, rows, partial(pasted_rows, labels=labels))
+        rows = self._rows()
         if rows:
-            address = self._with_rows(address, name, rows)
+            address = self._with_rows(address, "rel", rows)
+        labels = label_names(address.settings.options)
+        rows = self.read("paste", (), partial(pasted_rows, labels=labels))
+        if rows:
+            address = self._with_rows(address._replace(step="", guess=""), "paste", rows)
         address = self.read("grade", address, partial(graded, address))
-        if name == "paste":
-            # an order in the address would be that of the ranking before
-            return address._replace(step="", guess="")
         try:
             address.ranking()
         except ValueError as problem:  # such as relevances without a gain
@@ -267,12 +263,12 @@ class _Reader:
     def unknown(self) -> list[Note]:
         """Return a note on every part that the page does not know."""
         names = {"tab", "step", "guess", "got", "paste", *RANKING, *SETTINGS, *CHOSEN}
-        notes = []
-        for name in self.parameters:
-            if name not in names and not name.startswith(OF_OTHERS):
-                text = f"The address has {name[:40]}, which this page does not know."
-                notes.append(Note(text))
-        return notes
+        unknown = sorted(self.parameters.keys() - names)
+        return [
+            Note(f"The address has {name:.40}, which this page does not know.")
+            for name in unknown
+            if not name.startswith(OF_OTHERS)
+        ]
 
 
 def one_of(choices: Sequence[str], text: str) -> str:
@@ -299,11 +295,8 @@ def columns_text(text: str) -> str:
 
 def with_word(settings: Settings, name: str, word: str) -> Settings:
     """Return settings with another word of an option, after a check."""
-    if name == "convention":
-        one_of(list(CONVENTIONS), word)
-    # a gain may be one for every label
-    if name in CHOICES and name != "gain":
-        one_of(CHOICES[name], word)
+    if name in ONE_OF:
+        one_of(ONE_OF[name], word)
     changed = settings.with_word(name, word)
     changed.check()
     return changed
@@ -311,9 +304,9 @@ def with_word(settings: Settings, name: str, word: str) -> Settings:
 
 def cells_of(text: str) -> list[str]:
     """Return the cells of a column."""
-    first, *others = text.splitlines() or [""]
-    cells = list(map(str.strip, next(csv.reader([first]), [])))
-    if others or len(cells) > MOST_DOCUMENTS:
+    lines: list[list[str]] = [*csv.reader(text.splitlines()), []]
+    cells = list(map(str.strip, lines[0]))
+    if len(lines) > 2 or len(cells) > MOST_DOCUMENTS:
         raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
     # half of a surrogate pair could not be sent
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
@@ -349,15 +342,12 @@ def order_of(size: int, text: str) -> tuple[tuple[int, ...], frozenset[int]]:
     """Return the places of the ranked documents, and of the moved ones, from "3,1*,2"."""
     if text == NOTHING:
         return (), frozenset()
-    order, moved = [], set()
-    for part in text.split(","):
-        place = place_of(size, part)
-        order.append(place)
-        if part.endswith("*"):
-            moved.add(place)
+    parts = text.split(",")
+    order = tuple(place_of(size, part) for part in parts)
     if len(set(order)) < len(order):
         raise ValueError("it has a document twice")
-    return tuple(order), frozenset(moved)
+    moved = {place for place, part in zip(order, parts, strict=True) if part.endswith("*")}
+    return order, frozenset(moved)
 
 
 def place_of(size: int, part: str) -> int:

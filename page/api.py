@@ -281,13 +281,11 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
         )
     sent = await request.json()
     has_default = {parameter: has for parameter, has, *_ in get_function_params(FUNCTIONS[name])}
-    faults = []
-    for parameter in sent:
-        if parameter not in has_default:
-            faults.append(f"unknown parameter {parameter[:40]!r}")
-    for parameter, may_be_missing in has_default.items():
-        if not may_be_missing and parameter not in sent:
-            faults.append(f"{parameter} is missing")
+    needed = {parameter for parameter, has in has_default.items() if not has}
+    unknown = sorted(sent.keys() - has_default)
+    missing = sorted(needed - sent.keys())
+    faults = [f"unknown parameter {parameter[:40]!r}" for parameter in unknown]
+    faults += [f"{parameter} is missing" for parameter in missing]
     if not faults:
         raise problem
     detail = f"{name}: {'; '.join(faults)}; its parameters are {', '.join(has_default)}"

@@ -14,7 +14,7 @@ from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, listed, render
 from .ranking import Ranking
 from .results import Results, key_of, results_of
-from .settings import CHOICES, SIDES, Words, in_words
+from .settings import CHOICES, SIDES, Words, cutoffs_of, in_words
 from .standings import (
     Remark,
     Standing,
@@ -137,17 +137,14 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     If no other run is chosen, it is the best of this query.
     """
     standing, results = grid.standing, grid.results
-    place = grid.opened
-    if address.chosen.get("query") in results.queries:
-        place = results.queries.index(address.chosen["query"])
-    query = results.queries[place]
-    other = address.chosen.get("other", "")
-    if other == standing.base or other not in standing.scores:
-        other = grid.best_other(place)
+    queries = results.queries
+    query = chosen_of(address.chosen, "query", [queries[grid.opened], *queries])
+    place = queries.index(query)
+    rivals = [run for run in standing.scores if run != standing.base]
+    other = chosen_of(address.chosen, "other", [grid.best_other(place), *rivals])
     # "nDCG" alone counts the whole list
-    _, _, digits = standing.measure.partition("@")
-    cutoff = int(digits) if digits else None
-    options = {**address.settings.options, "k": [cutoff]}
+    _, _, cutoff = standing.measure.partition("@")
+    options = {**address.settings.options, "k": cutoffs_of(cutoff)}
     contents = contents_of(address, (standing.base, other))
     sides = []
     for run in filter(None, (standing.base, other)):
@@ -172,9 +169,7 @@ def _link(address: Address, ranking: Ranking) -> str:
 def _cell(value: float | str | None) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value
-    return repr(value).removesuffix(".0")
+    return f"{value}".removesuffix(".0")
 
 
 def strips_of(address: Address, results: Results, standing: Standing) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The pages of docs/ and the README as HTML, with links that work on the page."""
 
 import re
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,6 +13,11 @@ from .metric import ROOT
 FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 FOLDERS = ("docs", "benchmarks", "conformance", "examples")
 SUFFIXES = (".md", ".py", ".png", ".webp", ".json", ".csv", ".txt", ".svg", ".sh")
+# what can be asked for, and nothing else of the server
+DOCUMENTS = {ROOT / name for name in FILES}
+for folder in FOLDERS:
+    paths = (ROOT / folder).rglob("*")
+    DOCUMENTS |= {path for path in paths if path.suffix in SUFFIXES}
 LOCAL = "http://127.0.0.1:7860/"  # in the examples of the API
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 FORMULA = re.compile(r"(?<!\$)\$([^$\n]+)\$(?!\$)")
@@ -21,11 +27,7 @@ CODE = re.compile(r"(```.*?```|`[^`]+`)", re.DOTALL)
 def file_of(path: str) -> Path | None:
     """Return the file of the documentation at a path; None if there is none."""
     file = (ROOT / path).resolve()
-    if not file.is_relative_to(ROOT) or file.suffix not in SUFFIXES or not file.is_file():
-        return None
-    first, *others = file.relative_to(ROOT).parts
-    documents = FOLDERS if others else FILES
-    return file if first in documents else None
+    return file if file in DOCUMENTS else None
 
 
 def html_of(file: Path, home: str) -> Markup:
@@ -33,7 +35,7 @@ def html_of(file: Path, home: str) -> Markup:
     text = FRONT_MATTER.sub("", file.read_text(encoding="utf-8")).replace(LOCAL, home)
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = renderer.parse("".join(map(_with_formulas, CODE.split(text))))
-    names: dict[str, int] = {}
+    names: Counter[str] = Counter()
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
             token.attrSet("id", _anchor(inline.content, names))
@@ -51,12 +53,12 @@ def _with_formulas(part: str) -> str:
     return FORMULA.sub(r"`\1`", part)
 
 
-def _anchor(heading: str, names: dict[str, int]) -> str:
+def _anchor(heading: str, names: Counter[str]) -> str:
     """Return the anchor of a heading by GitHub's rule; of equal ones the second ends in -1."""
     plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
     name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
-    count = names.get(name, 0)
-    names[name] = count + 1
+    count = names[name]
+    names[name] += 1
     if count:
         return f"{name}-{count}"
     return name

@@ -62,7 +62,8 @@ class Contents:
     files: list[File] = field(default_factory=list)
     judgments: Mappings = field(default_factory=dict)
     runs: dict[str, Mappings] = field(default_factory=dict)
-    groups: dict[str, Any] | None = None
+    by: dict[str, Any] | None = None  # the groups of the judged queries
+    names: dict[str, str] = field(default_factory=lambda: dict(SIDES))  # of both sides in errors
     rows: int = 0
 
     def read(self, file: File, address: Address) -> None:
@@ -75,7 +76,7 @@ class Contents:
         if file.role == "groups":
             groups = read_groups(file.path)
             self._check_queries(file, groups)
-            self.groups = groups
+            self.by = {query: groups.get(query) for query in self.judgments}
         elif file.role == "batch" and possible_roles(file.path) == ["batch"]:
             batch = read_batch(file.path)
             # a file of judgments goes before those of a batch
@@ -87,6 +88,7 @@ class Contents:
             # a table may hold both
             if file.role != "run":
                 self.judgments = read = _read_as("judgments", file, address)
+                self.names["references"] = file.name
             if file.role != "judgments":
                 read = _read_as("run", file, address)
                 self._check_queries(file, read)
@@ -274,7 +276,7 @@ def _judgments_among(can_be: Mapping[str, list[str]]) -> str:
     # a file that can hold nothing else goes before one that only says so in its name
     signs = {}
     for name, possible in can_be.items():
-        is_readable = "judgments" in possible or "batch" in possible
+        is_readable = not {"judgments", "batch"}.isdisjoint(possible)
         says_so = SAYS_JUDGMENTS.search(name) is not None
         signs[name] = (possible == ["judgments"], says_so, is_readable)
     best = sorted(signs, key=signs.__getitem__)[-1]

@@ -51,11 +51,10 @@ class Grid:
         """The place of the query that is opened: the first of the order that the base has."""
         lacked = self.results.missing[self.standing.base]
         # in the order of what is missing, a query that is not retrieved is what is looked for
-        if self.sort != "missing":
-            for place in self.order:
-                if self.results.queries[place] not in lacked:
-                    return place
-        return self.order[0]
+        if self.sort == "missing":
+            return self.order[0]
+        retrieved = (place for place in self.order if self.results.queries[place] not in lacked)
+        return next(retrieved, self.order[0])
 
     def _lacking(self, query: str) -> int:
         return sum(query in missing for missing in self.results.missing.values())

@@ -61,7 +61,7 @@ class Lesson(NamedTuple):
     title: str
     text: str
     guess: str
-    choices: tuple[str, str]  # the right one first
+    choices: Sequence[str]  # the right one first
     answer: str
     rows: Sequence[Sequence[str]]
     hides_score: bool = False  # until the guess, since the score answers it
@@ -154,9 +154,8 @@ LESSONS = {
 }
 
 
-def begun_rows(step: str) -> Sequence[Sequence[str]]:
-    """Return the rows that the page begins with at a step, or without one."""
-    return LESSONS[step].rows if step in LESSONS else FIRST_RANKING
+# by their names in the address, with the start, which asks nothing
+STEPS = {"": Lesson("the start", OPENING, "", (), "", FIRST_RANKING), **LESSONS}
 
 
 def query_of_documents(titles: Iterable[str]) -> str:

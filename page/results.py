@@ -13,7 +13,7 @@ from .files import Contents, File, are_samples, contents_of, offer_of, problem_o
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
-from .settings import CONVENTIONS, SIDES, Offer
+from .settings import CONVENTIONS, Offer
 
 RUNS = 20
 SCORING = threading.BoundedSemaphore(4)  # comparisons at the same time
@@ -65,11 +65,8 @@ def _results_of(address: Address) -> Results:
     try:
         return _measured(contents, address.settings.options)
     except ValueError as problem:
-        names = dict(SIDES)
-        for file in contents.files:
-            if file.role == "judgments":
-                names["references"] = file.name
-        return Results(contents.files, sentence(problem_of(problem, names)), offer_of(problem))
+        says = sentence(problem_of(problem, contents.names))
+        return Results(contents.files, says, offer_of(problem))
 
 
 def _obstacle(contents: Contents) -> str:
@@ -85,10 +82,7 @@ def _obstacle(contents: Contents) -> str:
 
 def _measured(contents: Contents, options: Options) -> Results:
     runs, judgments = contents.runs, contents.judgments
-    by = None
-    if contents.groups is not None:
-        by = {query: contents.groups.get(query) for query in judgments}
-    in_groups = {**options, "by": by}
+    in_groups = {**options, "by": contents.by}
     reports: list[Any] = []
     # a single query cannot be tested
     if len(runs) > 1 and len(judgments) > 1:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from . import guide
 from .address import RANKING, Address, Note, csv_text
 from .explanation import libraries
-from .guide import LESSONS, Lesson
+from .guide import LESSONS, STEPS, Lesson
 from .html import csv_address, number, render
 from .metric import ndcg
 from .paste import usual_columns
@@ -44,22 +44,17 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
     """Return the place as HTML."""
     settings, ranking = address.settings, address.ranking()
     labels = label_names(ranking.options)
-    waiting = None
-    if not address.guess:
-        waiting = LESSONS.get(address.step)
-    figure = figure_of(address, ranking, bool(labels))
-    if waiting and waiting.hides_score:
-        figure["shows_numbers"] = False
+    # after the guess, nothing is asked and hidden, as at the start
+    asked = STEPS["" if address.guess else address.step]
+    figure = figure_of(address, ranking, bool(labels), asked)
     score = score_of(address, ranking)
-    numbers: list[tuple[Any, ...]] = []
-    if not address.step:
-        numbers = numbers_of(ranking)
+    numbers = numbers_of(ranking)
     scores, strips = {}, []
     # before the guess, other scores would answer it
-    if not waiting:
+    if not asked.guess:
         scores = scores_by_word(settings, ranking)
-    if not waiting and address.step in ("", "libraries"):
-        strips = [libraries("", ranking.by_id, address.got, settings)]
+        if address.step in ("", "libraries"):
+            strips = [libraries("", ranking.by_id, address.got, settings)]
     return render(
         "understand.html",
         **shown,
@@ -68,7 +63,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         title=TITLE,
         score=score,
         whose="this run" if address.run else "yours",
-        waiting=waiting,
+        asked=asked,
         figure=figure,
         labels=labels,
         live=live_of(ranking, figure["drawing"]),
@@ -115,14 +110,14 @@ def score_of(address: Address, ranking: Ranking) -> dict[str, Any]:
     if not ideal > 0:
         return {**score, "estimate": None}
     estimate, worst = ranking.estimate, ranking.worst
-    ends = [estimate.value, worst, estimate.random_order]
-    if estimate.tied:
-        ends += [estimate.worst, estimate.best]
+    ends = [estimate.value, worst, estimate.random_order, estimate.worst, estimate.best]
     return {**score, "estimate": estimate, "worst": worst, "axis": Axis.over(ends)}
 
 
-def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str, Any]:
-    """Return a ranking beside its ideal order."""
+def figure_of(
+    address: Address, ranking: Ranking, has_labels: bool, asked: Lesson
+) -> dict[str, Any]:
+    """Return a ranking beside its ideal order, without what would answer a guess."""
     left, right = ranking.ranked, ranking.ideal
     missed, removed = [], []
     for step in ranking.unranked:
@@ -133,7 +128,7 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str,
     cutoff = address.settings.cutoff or len(ranking.documents)
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
         # below the cutoff nothing counts, but a document above it in the ideal order could
-        kept = {*ranking.moved, *(step.at for step in right[:cutoff] if step.gain > 0)}
+        kept = {*ranking.moved, *(step.at for step in right[:cutoff])}
         left, missed = folded(left, cutoff, kept), folded(missed, 0, kept)
         right = folded(right, cutoff, ())
     lines = lines_between(drawn(left), drawn(right))
@@ -141,18 +136,18 @@ def figure_of(address: Address, ranking: Ranking, has_labels: bool) -> dict[str,
         lines = []  # since its documents are none of the ranking
     is_readers = not address.search
     is_tied = any(step.is_tied for step in left)
+    rows = max(len(drawn(left)), len(drawn(right)), 1)
     return {
         "drawing": Drawing.of([*ranking.steps, *ranking.ideal], has_labels),
         "left": left,
         "right": right,
-        "rows": max(len(drawn(left)), len(drawn(right)), 1),
+        "rows": rows,
         "lines": lines,
         "missed": missed,
         "removed": removed,
         "moved": ranking.moved,
-        # the row after which nothing counts; None if every row counts
-        "cut": cutoff if cutoff < max(len(left), len(right)) else None,
-        "shows_numbers": is_readers or bool(address.step),
+        "cut": min(cutoff, rows),  # the last row that counts
+        "shows_numbers": (is_readers or bool(address.step)) and not asked.hides_score,
         "shows_scores": is_tied or (is_readers and has_scores(address.shown_rows)),
     }
 
@@ -218,9 +213,7 @@ def thread_of_step(address: Address) -> Thread:
     if address.guess not in ("", right):
         within = right[0].lower() + right[1:]
         verdict = f"Not quite: {within}."
-    onward = "To the start"
-    if after:
-        onward = f"{goes_on} {LESSONS[after].title}"
+    onward = f"{goes_on} {STEPS[after].title}"
     links = (("Back", Address(step=before).link()), (onward, Address(step=after).link()))
     where = f"Lesson {place} of {len(LESSONS)}, with a list of its own"
     return Thread(lesson.title, lesson.text, links, where, restart, lesson, guesses, verdict)

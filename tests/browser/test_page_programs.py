@@ -195,7 +195,7 @@ def test_a_tool_of_an_agent_answers_in_json(
             422,
             "score_run: unknown parameter 'empty'; qrels is missing",
         ),
-        ("v2/compare", {}, 422, "compare: runs is missing; qrels is missing"),
+        ("v2/compare", {}, 422, "compare: qrels is missing; runs is missing"),
         (
             "v2/scor",
             TEXTBOOK,
