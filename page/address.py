@@ -3,7 +3,7 @@
 import csv
 import io
 import urllib.parse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -116,14 +116,10 @@ class Address(NamedTuple):
         chosen = {**self.chosen, "run": "", "all": ""}
         return Address(place="compare", settings=self.settings, chosen=chosen).link()
 
-    def hidden_fields(self, *fields: str) -> list[tuple[str, str]]:
-        """Return the parts of the address that a form has no fields for.
-
-        Without `fields`, it is the form of the settings, which has all of theirs.
-        """
-        names = fields or SETTINGS
+    def hidden_fields(self, fields: Collection[str] = SETTINGS) -> list[tuple[str, str]]:
+        """Return the parts of the address that a form with some fields has none for."""
         parameters = self._parameters()
-        return [(name, text) for name, text in parameters.items() if name not in names]
+        return [(name, text) for name, text in parameters.items() if name not in fields]
 
     def _parameters(self) -> dict[str, str]:
         settings = self.settings

@@ -126,16 +126,17 @@ def _columns(text: str) -> Lists:
 
 def _by_query(lists: Lists, name: str) -> Lists:
     """Return predictions or references by query: by `query_ids`, or lists by their places."""
-    side, ids = lists.get(name), lists.get("query_ids")
+    side = lists.get(name)
     if not isinstance(side, (list, dict)):
         raise ValueError(f"has no list or mapping of {name}; it needs {NAMES[0]} and {NAMES[1]}")
     check_size(side)
-    if ids is not None and len(ids) != len(side):
+    ids = lists.get("query_ids") or range(1, len(side) + 1)
+    if len(ids) != len(side):
         lengths = f"{name} and query_ids differ in length, {len(side)} and {len(ids)}"
         raise ValueError(f"{lengths}; give the id of every query")
     if isinstance(side, dict) or all(isinstance(documents, list) for documents in side):
-        return _by_name(side, ids or itertools.count(1))
-    if ids is None:
+        return _by_name(side, ids)
+    if "query_ids" not in lists:
         raise ValueError(f"{name} must be a list per query; for one flat list, give query_ids")
     queries: Lists = {}
     for query, value in zip(ids, side, strict=True):
@@ -152,8 +153,7 @@ def _by_name(values: Any, names: Iterable[Any]) -> Lists:
 
 def _check_equal(query: str, scored: Any, judged: Any) -> None:
     """Raise an error for lists that do not belong to the same documents."""
-    are_lists = isinstance(scored, list) and isinstance(judged, list)
-    if are_lists and len(scored) != len(judged):
+    if {type(scored), type(judged)} == {list} and len(scored) != len(judged):
         lengths = f"predictions and references differ in length, {len(scored)} and {len(judged)}"
         raise ValueError(f"query {query}: {lengths}; give both for every document")
 

@@ -30,13 +30,11 @@ def read_columns(text: str) -> dict[str, Fields]:
 def with_column(text: str, file: str, role: str, column: str | None) -> str:
     """Return the columns of an address with another column in a role; "" is no role."""
     chosen = read_columns(text)
-    fields = chosen.setdefault(file, {})
+    before = chosen.get(file, {})
     # A column has one role.
-    for other in list(fields):
-        if fields[other] == column:
-            del fields[other]
+    chosen[file] = {other: name for other, name in before.items() if name != column}
     if role:
-        fields[role] = column
+        chosen[file][role] = column
     return json.dumps(chosen, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -63,11 +61,10 @@ def _first_rows(path: str, names: list[str]) -> list[list[str]]:
     """Return the first rows of delimited text with these names; none of another file."""
     try:
         lines = text_of(path).splitlines()[: ROWS + 1]
-    except ValueError:
+        delimiter = max("\t;,", key=lines[0].count)
+        header, *rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    except (ValueError, IndexError):
         return []
-    first = next(iter(lines), "")
-    delimiter = max("\t;,", key=first.count)
-    header, *rows = csv.reader(lines or [""], delimiter=delimiter, skipinitialspace=True)
     if list(map(str.strip, header)) != names:
         return []
-    return [row for row in rows if len(row) == len(names)]
+    return rows

@@ -159,10 +159,8 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
 
 def _link(address: Address, ranking: Ranking) -> str:
     """Return a link to a ranking in Understand; empty if it is too long for an address."""
-    rows = []
-    for name, relevance, score in ranking.documents:
-        rows.append((name, _cell(relevance), _cell(score)))
-    link = Address(settings=address.settings, rows=tuple(rows), chosen=address.chosen).link()
+    rows = tuple(tuple(map(_cell, document)) for document in ranking.documents)
+    link = Address(settings=address.settings, rows=rows, chosen=address.chosen).link()
     return link if len(link) <= LONGEST else ""
 
 

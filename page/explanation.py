@@ -18,6 +18,7 @@ from .settings import (
 )
 
 Sides = Mapping[str, Any]  # arguments of `explain`: predictions, references, ...
+USUAL = {name: option_of(name, word).get(name) for name, word in OTHERS.items()}
 ALLOWED = re.compile(r"[-+\d.eE%@, ]+|nan")  # never the path of a file of the server
 
 
@@ -56,11 +57,8 @@ def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
         several = "an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10"
         raise tables.InputError(f"{tables.mark('got')} must be {several}; got {got[:40]!r}")
     # what no convention sets is part of the question; its usual values go without saying
-    known = {}
-    for name, word in OTHERS.items():
-        usual = option_of(name, word).get(name)
-        if options.get(name, usual) != usual:
-            known[name] = options[name]
+    others = {name: options.get(name, usual) for name, usual in USUAL.items()}
+    known = {name: value for name, value in others.items() if value != USUAL[name]}
     if labels_of(options) is not None:
         known["gain"] = options["gain"]
     # cutoffs may be named with their scores

@@ -236,20 +236,18 @@ def _at_fault(file: File, problem: ValueError) -> File:
     return file._replace(problem=sentence(says), offer=offer_of(problem), columns=columns)
 
 
-def problem_of(error: ValueError, names: Words) -> str:
+def problem_of(error: Any, names: Words) -> str:
     """Return an error in words; where a press helps, without what else a program could do."""
-    if isinstance(error, tables.InputError) and offer_of(error):
+    if offer_of(error):
         problem, _, _ = error.problem.partition("; ")
         error = tables.InputError(problem, *error.places, position=error.position)
     return in_words(error, names)
 
 
-def offer_of(problem: ValueError) -> Offer | None:
+def offer_of(problem: Any) -> Offer | None:
     """Return what helps against an error that names an option."""
-    for name in getattr(problem, "options", []):
-        if name in OFFERS:
-            return OFFERS[name]
-    return None
+    names = getattr(problem, "options", [])
+    return next((OFFERS[name] for name in names if name in OFFERS), None)
 
 
 def roles_of(paths: Iterable[Path], chosen: Words) -> dict[str, str]:

@@ -49,7 +49,6 @@ SOLVED = (
     "difference here. A random order would have had {random}: a score is good only if it is well "
     "above that."
 )
-ALL_ALIKE = "With these documents and settings, **every order has 1**: here, 1 says nothing."
 TRY = "Drag a card, or press its relevance, to see what a change does to the score."
 OF_RUN = f"This is how one run ranked the documents of one query. {TRY}"
 READERS = f"This is your own ranking. {TRY}"

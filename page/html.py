@@ -188,7 +188,7 @@ def csv_address(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _spreadsheet_cell(cell: Any) -> Any:
     """Return a cell that no spreadsheet takes for a formula, with all digits of a number."""
-    if cell is None or cell != cell:  # nan
+    if cell != cell:  # nan
         return ""
     if isinstance(cell, float):
         # without the last digits, in which machines differ, and without the sign of -0.0

@@ -38,6 +38,7 @@ def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], 
     if not lines:
         raise ValueError(f"there is no document; {HOW}")
     cells = _cells(lines)
+    # a line alone is a list
     if len(cells) == 1 or set(map(len, cells)) == {1}:
         flat = [*filter(None, itertools.chain(*cells))]
         is_relevance = all(_is_cell(cell) or cell in labels for cell in flat)
@@ -74,20 +75,14 @@ def _cells(lines: list[str]) -> list[list[str]]:
 
 def _with_joined_names(cells: list[list[str]]) -> list[list[str]]:
     """Return cells between spaces, with names of several words, as in "Honey cake 0 6", as one."""
-    header: list[list[str]] = []
-    if _is_header(cells[0]):
-        header, *cells = [cells[:1], *cells[1:]]
-    # a single line is a list
-    if len(cells) + len(header) < 2 or _is_trec(cells):
-        return [*header, *cells]
     counts = set(map(_count_of_last_numbers, cells))
-    if header:
-        counts = {len(header[0]) - 1}
+    if _is_header(cells[0]):
+        counts = {len(cells[0]) - 1}
     # relevance and score, or one of them, and perhaps a number that ends the name
-    if counts in ({1}, {2}, {3}):
-        count = min(*counts, 2)
-        cells = [[" ".join(row[:-count]), *row[-count:]] for row in cells]
-    return [*header, *cells]
+    if counts not in ({1}, {2}, {3}) or _is_trec(cells):
+        return cells
+    count = min(*counts, 2)
+    return [[" ".join(row[:-count]), *row[-count:]] for row in cells]
 
 
 def _is_header(row: list[str]) -> bool:
@@ -133,7 +128,9 @@ def tag_of(text: str) -> str:
     ('bm25', '')
     """
     cells = text.strip().partition("\n")[0].split()
-    return cells[5] if len(cells) == 6 and cells[1] == "Q0" else ""
+    if not _is_trec([cells]):
+        return ""
+    return "".join(cells[5:])
 
 
 def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
@@ -149,10 +146,9 @@ def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 def _columns(cells: list[list[str]]) -> list[str]:
     """Return the names of columns without a first line that names them."""
     width = len(cells[0])
-    if width == 3:
-        # a document, its relevance and its score; or BEIR's qrels, of which all are of one query
-        if len({row[0] for row in cells}) == 1:
-            return ["query", "document", "relevance"]
+    # a document, its relevance and its score; or BEIR's qrels, of which all are of one query
+    if width == 3 and len({row[0] for row in cells}) == 1:
+        return ["query", "document", "relevance"]
     if width == 2 and all(map(_is_cell, itertools.chain(*cells))):
         return ["relevance", "score"]
     if _is_trec(cells):

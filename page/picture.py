@@ -94,11 +94,10 @@ class Drawing(NamedTuple):
 
 def folded(steps: Sequence[Step], kept: int, others: Container[int]) -> list[Step]:
     """Return steps, folded after the first `kept` ones unless they are among some others."""
-    with_folds = []
-    for place, step in enumerate(steps):
-        is_kept = place < kept or step.at in others
-        with_folds.append(step._replace(is_folded=not is_kept))
-    return with_folds
+    return [
+        step._replace(is_folded=place >= kept and step.at not in others)
+        for place, step in enumerate(steps)
+    ]
 
 
 def drawn(steps: Iterable[Step]) -> list[Step]:
@@ -138,14 +137,8 @@ class Strip(NamedTuple):
 
 def strip_of(scores: Mapping[str, float | None]) -> Strip:
     """Return the strip of scores by name; scores that look the same share a dot."""
-    known: dict[str, float] = {}
-    without = []
-    for name, score in scores.items():
-        if score is None:
-            without.append(name)
-        else:
-            known[name] = score
+    known = {name: score for name, score in scores.items() if score is not None}
     dots: dict[str, Dot] = {}
     for name in sorted(known, key=known.__getitem__):
         dots.setdefault(number(known[name]), Dot(known[name], [])).names.append(name)
-    return Strip(Axis.over(known.values()), list(dots.values()), without)
+    return Strip(Axis.over(known.values()), list(dots.values()), sorted(scores.keys() - known))

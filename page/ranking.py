@@ -95,11 +95,8 @@ class Ranking:
         scores = [document.score for document in self.documents]
         if self.order is None:
             return scores
-        dtype: type[np.floating[Any]] = np.float64
-        if self.options["score_dtype"] == "float32":
-            dtype = np.float32
         # documents without a score are nan, so none of them is tied
-        compared = np.array(scores, dtype)
+        compared = np.array(scores, self.options["score_dtype"].replace("given", "float64"))
         can_be_tied = self.options["ties"] == "average"
         step = -1.0
         if is_lowest_first(self.options):

@@ -1,7 +1,6 @@
 """Reading one file within the limits of the page; an error is one sentence that names the file."""
 
 import csv
-import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,9 +91,6 @@ def named(path: str) -> Iterator[None]:
         yield
     except RecursionError:
         raise ValueError(f"{name}: nests lists too deep") from None
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{name}: {place}: not JSON: {error.msg}") from None
     except tables.InputError as error:
         raise tables.within(error, here, instead_of=tables.place_of_file(path)) from None
     except (ValueError, OSError, csv.Error, pa.ArrowException) as error:

@@ -169,10 +169,8 @@ class Settings(NamedTuple):
     @property
     def usual(self) -> dict[str, str]:
         """The words of all options if the reader has chosen none."""
-        words = {}
-        for name, value in CONVENTIONS[self.convention].options.items():
-            words[name] = word_of(value)
-        return {**words, **OTHERS}
+        options = CONVENTIONS[self.convention].options
+        return {name: word_of(value) for name, value in options.items()} | OTHERS
 
     def word(self, name: str) -> str:
         """Return the word of an option."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -152,8 +153,6 @@ def order_remarks(results: Results, base: str) -> list[Remark]:
     for warning in results.warnings:
         # a comparison names its systems, a report has one run
         text = sentence(in_words(warning, {"predictions": base}))
-        for file in results.files:
-            text = text.replace(file.path, file.name)
         offers = tuple(order for order in ORDERS if f'"{said(*order[:2])}"' in text)
         # the metric warns of other things too, which no order mends
         if ORDERS[-1] in offers:
@@ -225,15 +224,8 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
 
     The ends of intervals are shares of the axis.
     """
-    rows: list[Row] = []
-    means: list[float] = []
-    ends: list[float] = []
-    for run, place in standing.places().items():
-        row = _row(standing, run, place)
-        rows.append(row)
-        means.append(row.mean)
-        ends += row.interval
-    axis = axis_over(means, ends)
+    rows = [_row(standing, run, place) for run, place in standing.places().items()]
+    axis = axis_over([row.mean for row in rows], [*chain(*(row.interval for row in rows))])
     base = axis.place(standing.scores[standing.base].value)
     for at, row in enumerate(rows):
         if row.interval:

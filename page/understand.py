@@ -189,8 +189,6 @@ def thread_of(address: Address, score: Mapping[str, Any]) -> Thread:
     estimate = score["estimate"]
     if estimate is None or estimate.value < 1 - SHOWS:
         return Thread("How good is this order?", guide.OPENING, (onward,))
-    if score["worst"] > 1 - SHOWS:
-        return Thread("No order is better than another", guide.ALL_ALIKE, (onward,))
     text = guide.SOLVED.format(random=number(estimate.random_order))
     return Thread("Solved", text, (onward,))
 

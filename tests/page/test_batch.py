@@ -86,7 +86,7 @@ def test_labels_are_scored_by_their_gains() -> None:
         (b"PAR1\xff", "is not text in UTF-8; give CSV or JSON"),
         (b'{"predictions": []}', "has no list or mapping of references"),
         (b'{"predictions": 1, "references": []}', "has no list or mapping of predictions"),
-        (b'{"predictions": [', "line 1, column 18: not JSON"),
+        (b'{"predictions": [', "Expecting value: line 1 column 18"),
         (b"[1]", "has no list or mapping of predictions"),
         (
             b'{"predictions": [[1]], "references": [[1]], "weights": [2]}',
