@@ -11,15 +11,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import count
-from numbers import Integral
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from ..inputs.ids import check_query_ids
 from ..inputs.reading import Inputs
-from ..measure.messages import missing_library, must_be, renamed, shown, worded
-from ..measure.options import Cutoffs, Options, QueryOptions
+from ..measure.messages import missing_library, renamed, shown, worded
+from ..measure.options import Cutoffs, Options, QueryOptions, whole
 from ..statistics.measured import Resampling
 from ..statistics.report import Report, report_on
 
@@ -43,7 +43,7 @@ class Search:
     corpus: Mapping[Any, Any]
     candidates: IdsByQuery | None  # the documents to rank; None for the corpus
     depth: int  # how many documents of a query are kept
-    judged: IdsByQuery | None  # documents that are kept at any rank
+    judged: IdsByQuery  # documents that are kept at any rank
     score_dtype: str  # the type in which scores are compared, in which documents tie
     sign: int  # with it, the highest score ranks first
     query_options: dict[str, Any]  # the model's arguments for queries and for pairs
@@ -157,15 +157,13 @@ class Search:
         return kept
 
     def _rows(
-        self, ids_by_query: IdsByQuery | None, start: int, width: int
+        self, ids_by_query: IdsByQuery, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield queries with documents in a chunk: the query, its row, and their columns."""
-        if ids_by_query is None:
-            return
         chunk = self.documents[start : start + width]
         column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            ids = ids_by_query[query]
+            ids = ids_by_query.get(query, ())
             columns = [column_of[document] for document in ids if document in column_of]
             if columns:
                 yield query, row, columns
@@ -291,11 +289,8 @@ def sentence_transformers_evaluator(
         searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
-    if not isinstance(name, str):
-        raise must_be("name", "a string", name)
     for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise must_be(argument, "a positive integer", size)
+        whole(argument, size, 1)
     prompts = _given(
         query_prompt=query_prompt,
         query_prompt_name=query_prompt_name,
@@ -309,12 +304,12 @@ def sentence_transformers_evaluator(
         from sentence_transformers import SimilarityFunction
 
         score_function = SimilarityFunction.to_similarity_fn(score_function)
-    depth, judged = _kept(parsed, exclude or {}, references)
+    depth, judged = _kept(parsed, len(corpus), exclude or {}, references)
     search = Search(
         queries={query: queries[query] for query in searched},
         corpus=corpus,
         candidates=candidates,
-        depth=depth or len(corpus),
+        depth=depth,
         judged=judged,
         score_dtype=parsed.score_dtype,
         sign=-1 if parsed.score_order == "ascending" else 1,
@@ -332,8 +327,6 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
     for argument, side in sides.items():
         _check_mapping(argument, side)
-        if not side:
-            raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     _check_texts("queries", queries)
@@ -350,7 +343,7 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
-        if text is None or isinstance(text, (int, float)):
+        if isinstance(text, (NoneType, int, float)):
             raise ValueError(f"{argument}: {shown(text_id)}: must be a string; got {shown(text)}")
 
 
@@ -379,14 +372,14 @@ def _candidates(
 
 
 def _kept(
-    options: Options, exclude: IdsByQuery, references: Run
-) -> tuple[int | None, IdsByQuery | None]:
-    """Return how many documents to keep per query, None for all, and which ones at any rank.
+    options: Options, documents: int, exclude: IdsByQuery, references: Run
+) -> tuple[int, IdsByQuery]:
+    """Return how many of the documents to keep per query, and which ones at any rank.
 
     Judged documents count at any rank if they are in the condensed list or the ideal.
     """
     if None in options.cutoffs:
-        return None, None
+        return documents, {}
     depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
@@ -397,7 +390,7 @@ def _kept(
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
-    return depth, None
+    return depth, {}
 
 
 def _check_mapping(argument: str, by_id: Any) -> None:

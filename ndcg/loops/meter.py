@@ -7,9 +7,10 @@ later.
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import length_hint
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -73,11 +74,12 @@ class Meter:
                 return
         columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(columns).values()
-        if query_ids is not None and not hasattr(query_ids, "dtype"):
-            query_ids = np.array(query_ids, object)  # ids keep their types
+        if query_ids is not None:
+            query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _without_padding(scores, labels, mask, query_ids)
-        if _is_empty(scores) and _is_empty(labels):
+        # A single number has no length, and is refused later.
+        if not length_hint(scores, 1) and not length_hint(labels, 1):
             return  # for example the last batch of a process
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
@@ -129,11 +131,9 @@ class Meter:
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
-        # A program that has several processes has imported it.
-        distributed = sys.modules.get("torch.distributed")
-        if distributed is None:
-            return [self._state]
-        if not distributed.is_available() or not distributed.is_initialized():
+        # A program that has several processes has imported it, and a build without it has none.
+        distributed = sys.modules.get("torch.distributed.distributed_c10d")
+        if distributed is None or not distributed.is_initialized():
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
@@ -227,11 +227,11 @@ def _added(*several: Sums) -> Sums:
     return total
 
 
-def _is_empty(side: Any) -> bool:
-    if hasattr(side, "shape"):
-        return bool(side.shape[:1] == (0,))
-    # A single number is refused later.
-    return isinstance(side, Sized) and not len(side)
+def array_of_ids(ids: Any) -> Any:
+    """Return ids as an array, in which those of a list keep their types."""
+    if hasattr(ids, "dtype"):
+        return ids
+    return np.array(ids, object)
 
 
 def _without_padding(
@@ -302,17 +302,14 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
     for name, values in columns.items():
-        column = values
-        if values.shape[:1] == (values.size,):
-            # Of shape (n,) or (n, 1), as some models return scores.
-            column = values.reshape(-1)
-        if column.ndim != 1:
-            problem = f"must be one per document; got shape {column.shape}"
-            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")
-        if np.ma.is_masked(column):
+        # Of shape (n,) or (n, 1), as some models return scores.
+        if values.shape[:1] != (values.size,):
+            problem = f"must be one per document; got shape {values.shape}"
+            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, values)}")
+        if np.ma.is_masked(values):
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
-        flat[name] = column
+        flat[name] = values.reshape(-1)
     if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
         raise ValueError(

@@ -15,6 +15,7 @@ from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.ties import Array
 from ..scores.frames import from_frame
 from ..scores.results import score_inputs
+from .meter import array_of_ids
 
 
 def scorer(k: Cutoffs = None, **options: Unpack[QueryOptions]) -> Any:
@@ -87,9 +88,7 @@ def _array(side: Any) -> Any:
 
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
     """Return inputs of a row per document, with the query in groups."""
-    if not hasattr(groups, "dtype"):
-        groups = np.array(groups, object)  # ids keep their types
-    columns = {"y_score": predicted, "y_true": labels, "groups": groups}
+    columns = {"y_score": predicted, "y_true": labels, "groups": array_of_ids(groups)}
     weight = None
     if sample_weight is not None:
         weight = "sample_weight"

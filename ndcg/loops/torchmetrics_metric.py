@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import uuid4
 
@@ -70,7 +71,7 @@ class NDCGMetric:
     full_state_update = False
     # All processes must gather the same types. Up to version 2.1 the states had other names, so old
     # checkpoints are rejected.
-    rows = ("scores", "labels", "queries")
+    rows = MappingProxyType({"scores": "float64", "labels": "float64", "queries": "int64"})
 
     def __init__(self, options: Options) -> None:
         import torch
@@ -134,7 +135,7 @@ class NDCGMetric:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
                 # A process without rows sends no numbers, in the types of the others.
-                dtype = torch.int64 if name == "queries" else torch.float64
+                dtype = getattr(torch, self.rows[name])
                 column.append(torch.empty(0, dtype=dtype, device=self.device))
         super().sync(*args, **options)  # type: ignore[misc]
 

@@ -15,7 +15,7 @@ from ..measure.options import AGGREGATION_OPTIONS, Cutoffs, Options, ScoringOpti
 from ..measure.ties import Array, Mask
 from ..scores.means import mean
 from ..scores.queries import NOTHING_TO_SCORE, concatenated_parts, measure_inputs
-from .meter import concatenated, read_rows
+from .meter import array_of_ids, concatenated, read_rows
 
 
 class TrainerMetrics:
@@ -32,8 +32,6 @@ class TrainerMetrics:
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
-        if not isinstance(main_input, str):
-            raise must_be("main_input", "the name of the model's main input", main_input)
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
@@ -96,10 +94,7 @@ class TrainerMetrics:
             return
         columns = {"predictions": _array(scores), "references": _array(labels)}
         if self.columns is None:
-            ids = self.query_ids(self._main(inputs))
-            if not hasattr(ids, "dtype"):
-                ids = np.array(ids, object)  # a list may hold ids of several types
-            columns["query_ids"] = _array(ids)
+            columns["query_ids"] = _array(array_of_ids(self.query_ids(self._main(inputs))))
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:

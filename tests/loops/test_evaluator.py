@@ -566,9 +566,8 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"queries": {}}, "queries"),
-        ({"corpus": {}}, "corpus"),
-        ({"relevant_docs": {}}, "relevant_docs"),
+        ({"queries": {}}, "relevant_docs: query 'q0'"),
+        ({"corpus": {}}, "relevant_docs: query 'q0', document 'd35'"),
         ({"corpus": list(CORPUS.values())}, "corpus"),
         (
             {"relevant_docs": {"q99": {"d1": 1}}},
@@ -614,7 +613,6 @@ def test_judgments_that_change_later_change_nothing(make: Make) -> None:
             {"sample_weight": [1, 2]},
             "sample_weight",
         ),
-        ({"name": 3}, "name"),
     ],
 )
 def test_arguments_that_cannot_be_scored_are_rejected_before_a_model_is_trained(

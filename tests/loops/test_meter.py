@@ -202,12 +202,12 @@ def test_a_function_that_cannot_be_compared_works_in_one_process_only(
     )
     batches.update([[0.9, 0.1]], [[6000, 5000]])
     assert batches.compute() == {"nDCG": 1.0}
-    answers = {"is_available": True, "is_initialized": True, "get_world_size": 2}
+    answers = {"is_initialized": True, "get_world_size": 2}
     two = SimpleNamespace(
         **{name: lambda answer=answer: answer for name, answer in answers.items()}
     )
     two.all_gather_object = None
-    monkeypatch.setitem(sys.modules, "torch.distributed", two)
+    monkeypatch.setitem(sys.modules, "torch.distributed.distributed_c10d", two)
     problem = "^gain .* has no value for any of the labels "
     with pytest.raises(ValueError, match=problem):
         batches.compute()

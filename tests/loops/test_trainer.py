@@ -534,7 +534,6 @@ def test_a_pair_of_predictions_and_labels_scores_as_their_evaluation(
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        ({"main_input": 1, "query_ids": query_of}, "main_input"),
         ({"query_ids": [1, 1, 2]}, "query_ids"),
         ({"query_ids": [1, 1, 2], "references": [1, 0]}, "query_ids"),
         ({"query_ids": [1, None, 2], "references": [1, 0, 1]}, "query_ids: row 1"),
