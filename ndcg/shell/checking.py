@@ -10,10 +10,8 @@ from typing import Any, cast
 from ..explanations.check import check
 from ..explanations.forms import NDCGFunction
 from ..measure.interrupts import interruptible
-from ..measure.messages import in_short
+from ..measure.messages import brief, in_short
 from .output import Listing
-
-SHOWN_FUNCTIONS = 12  # listed in an error
 
 
 def check_function(args: Namespace) -> Listing:
@@ -53,7 +51,7 @@ def _imported(place: str) -> NDCGFunction:
     except AttributeError:
         function = None
     if not callable(function):
-        names = _functions_of(module) or "none"
+        names = brief(_functions_of(module), ", ") or "none"
         raise ValueError(f"{module_name} has no function {name}; it has {names}")
     return cast(NDCGFunction, function)
 
@@ -77,17 +75,15 @@ def _module(name: str, is_file: bool) -> Any:
         ) from error
 
 
-def _functions_of(module: Any) -> str:
-    """Return the names of the functions that a module defines, shortened if there are many."""
+def _functions_of(module: Any) -> list[str]:
+    """Return the names of the functions that a module defines."""
     names = []
     for name, value in vars(module).items():
         is_defined_here = getattr(value, "__module__", "") == module.__name__
         # Imported functions and private ones are seldom what is meant.
         if callable(value) and is_defined_here and not name.startswith("_"):
             names.append(name)
-    if len(names) > SHOWN_FUNCTIONS:
-        names = [*names[:SHOWN_FUNCTIONS], "…"]
-    return ", ".join(names)
+    return names
 
 
 def _module_of_file(path: Path) -> Any:

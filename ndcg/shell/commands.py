@@ -89,9 +89,8 @@ def in_shell(said: str, name: str, *values: Any) -> str:
         return " or ".join(map(_field_flags, values))
     if name == "cutoff of nDCG":
         return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
-    if name == "paired":
-        is_paired = values[0]
-        return "without --unpaired" if is_paired else "--unpaired"
+    if name == "paired":  # which messages advise to leave
+        return "--unpaired"
     # These have the words of the shell as their last value.
     if name in ("systems", "options"):
         return str(values[-1])

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..inputs.hashes import digest_of
-from ..measure.messages import shown
+from ..measure.messages import brief, shown
 from ..measure.options import Options, in_units, is_real
 from ..measure.ties import Array, Mask
 from ..show.junit import FAILURE, PASSED, Case
@@ -22,7 +22,7 @@ from ..statistics.report import Report
 from ..statistics.saved import choices_in
 from ..statistics.significance import falls_beyond, is_regression
 from .flags import ARGUMENTS, CRITERIA, flag_of
-from .output import FIRST, REGRESSION, Listing, Row
+from .output import REGRESSION, Listing, Row
 from .sides import Sides, scoring
 from .threshold import checked_threshold, with_threshold
 
@@ -285,9 +285,7 @@ def _case(row: Row) -> Case:
 def _saved_report(file: str, sides: Sides) -> Report:
     (saved,) = sides.saved.values()
     if "signature" not in saved:
-        names = ", ".join(map(shown, list(saved)[:FIRST]))
-        if len(saved) > FIRST:
-            names += ", …"
+        names = brief(map(shown, saved), ", ")
         raise ValueError(
             f"{file}: contains the results of {len(saved):,} runs, {names}; save only the one to "
             "compare with"

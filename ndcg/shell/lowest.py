@@ -1,5 +1,7 @@
 """`ndcg score --worst`: the lowest queries of a run, what they miss, and what ranks before it."""
 
+import math
+import sys
 from collections.abc import Sequence
 
 from ..scores.documents import documents
@@ -25,8 +27,8 @@ def lowest_queries(
     and unjudged ones before them.
     """
     name = next(iter(report.scores))
-    cutoff = name.partition("@")[2]
-    k = int(cutoff) if cutoff else None
+    # Without a cutoff, every rank counts.
+    k = int(name.partition("@")[2] or sys.maxsize)
     lowest = {row["query"]: row[name] for row in report.lowest(n).to_pylist()}
     # The ranks of documents are the same for all measures.
     options = {**sides.shared, "k": k}
@@ -38,8 +40,9 @@ def lowest_queries(
     table = [[f"lowest queries of {run}", name, "documents", "id", "relevance", "rank"]]
     rows: list[Row] = []
     for query, value in lowest.items():
-        last = _last_relevant_rank(ranked[query], k)
-        kinds = {"missed": _missed(ranked[query], k), "before": _before(ranked[query], last)}
+        relevant = list(filter(_is_relevant, ranked[query]))
+        last = min(k, max(map(_rank, relevant), default=0))
+        kinds = {"missed": _missed(relevant, k), "before": _before(ranked[query], last)}
         cells = []
         for kind, kind_rows in kinds.items():
             origin = {"run": run, "measure": name, "query": query, "value": value, "kind": kind}
@@ -57,29 +60,18 @@ def _is_relevant(row: Row) -> bool:
     return (row["relevance"] or 0) > 0  # None is unjudged
 
 
-def _missed(ranked: Sequence[Row], k: int | None) -> list[Row]:
-    missed = []
-    for row in filter(_is_relevant, ranked):
-        if row["rank"] is None or (k is not None and row["rank"] > k):
-            missed.append(row)
+def _rank(row: Row) -> float:
+    """Return the rank of a document; one that was not retrieved comes after all others."""
+    return row["rank"] or math.inf
+
+
+def _missed(relevant: Sequence[Row], k: int) -> list[Row]:
+    missed = [row for row in relevant if _rank(row) > k]
     return sorted(missed, key=lambda row: -row["gain"])
 
 
-def _last_relevant_rank(ranked: Sequence[Row], k: int | None) -> int:
-    """Return the rank of the last relevant document, or the cutoff if that is beyond it."""
-    last = 0
-    for row in filter(_is_relevant, ranked):
-        # Documents that were not retrieved come after all others.
-        last = max(last, row["rank"] or len(ranked))
-    return last if k is None else min(last, k)
-
-
-def _before(ranked: Sequence[Row], last: int) -> list[Row]:
-    before = []
-    for row in ranked:
-        if row["rank"] is not None and row["rank"] <= last and not _is_relevant(row):
-            before.append(row)
-    return before
+def _before(ranked: Sequence[Row], last: float) -> list[Row]:
+    return [row for row in ranked if _rank(row) <= last and not _is_relevant(row)]
 
 
 def _cells(kind: str, kind_rows: Sequence[Row]) -> list[list[str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from ..measure.messages import in_short, visible
 from ..measure.options import whole
 from ..show.json_types import without_nan
-from ..show.junit import FAILURE, Case, junit_of
+from ..show.junit import Case, junit_of
 from ..show.tables import CONTROLS, Readable, Table, latex_of, rich_of, tsv_of
 
 FIRST = 5  # the most queries that an output lists
@@ -66,13 +66,9 @@ class Listing(Readable):
         return str(self)
 
     def _junit(self) -> str:
-        """Return the test cases of a gate; a failure has the whole output as its text."""
+        """Return the test cases of a gate, with the whole output as the text of a failure."""
         text = str(self)
-        cases = []
-        for case in self.cases:
-            is_failure = case.result == FAILURE
-            cases.append(case._replace(text=text) if is_failure else case)
-        return junit_of(cases)
+        return junit_of([case._replace(text=text) for case in self.cases])
 
 
 def worst_of(args: Namespace, default: int) -> int | None:
