@@ -73,12 +73,9 @@ class Readable:
     def _repr_html_(self) -> str:
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th")]
-            for row in rows:
-                lines.append(_html_row(row, "td"))
-            parts.append(f"<table>{''.join(lines)}</table>")
-        for remark in self.remarks():
-            parts.append(f"<p>{html.escape(remark)}</p>")
+            body = "".join(_html_row(row, "td") for row in rows)
+            parts.append(f"<table>{_html_row(header, 'th')}{body}</table>")
+        parts += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks()]
         if self.signature:
             signature = html.escape(visible(self.signature))
             parts.append(f"<p>Signature: <code>{signature}</code></p>")
@@ -254,8 +251,6 @@ def count_text(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
