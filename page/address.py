@@ -339,7 +339,7 @@ def order_of(size: int, text: str) -> tuple[tuple[int, ...], frozenset[int]]:
     if text == NOTHING:
         return (), frozenset()
     parts = text.split(",")
-    order = tuple(place_of(size, part) for part in parts)
+    order = tuple(map(partial(place_of, size), parts))
     if len(set(order)) < len(order):
         raise ValueError("it has a document twice")
     moved = {place for place, part in zip(order, parts, strict=True) if part.endswith("*")}

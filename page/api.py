@@ -284,8 +284,8 @@ async def answer_wrong_call(request: Request, problem: Exception) -> JSONRespons
     needed = {parameter for parameter, has in has_default.items() if not has}
     unknown = sorted(sent.keys() - has_default)
     missing = sorted(needed - sent.keys())
-    faults = [f"unknown parameter {parameter[:40]!r}" for parameter in unknown]
-    faults += [f"{parameter} is missing" for parameter in missing]
+    faults = [*map("unknown parameter {!r:.40}".format, unknown)]
+    faults += map("{} is missing".format, missing)
     if not faults:
         raise problem
     detail = f"{name}: {'; '.join(faults)}; its parameters are {', '.join(has_default)}"

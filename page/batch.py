@@ -120,8 +120,8 @@ def _columns(text: str) -> Lists:
         parse_options=csv.ParseOptions(delimiter=delimiter),
         convert_options=csv.ConvertOptions(column_types=TYPES, strings_can_be_null=True),
     )
-    columns = [name for name in SINGULAR if name in table.column_names]
-    return {SINGULAR[name]: table[name].to_pylist() for name in columns}
+    known = {*SINGULAR}.intersection(table.column_names)
+    return {SINGULAR[name]: table[name].to_pylist() for name in known}
 
 
 def _by_query(lists: Lists, name: str) -> Lists:

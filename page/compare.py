@@ -140,7 +140,8 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     queries = results.queries
     query = chosen_of(address.chosen, "query", [queries[grid.opened], *queries])
     place = queries.index(query)
-    rivals = [run for run in standing.scores if run != standing.base]
+    rivals = list(standing.scores)
+    rivals.remove(standing.base)
     other = chosen_of(address.chosen, "other", [grid.best_other(place), *rivals])
     # "nDCG" alone counts the whole list
     _, _, cutoff = standing.measure.partition("@")

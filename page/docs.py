@@ -14,7 +14,7 @@ FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 FOLDERS = ("docs", "benchmarks", "conformance", "examples")
 SUFFIXES = (".md", ".py", ".png", ".webp", ".json", ".csv", ".txt", ".svg", ".sh")
 # what can be asked for, and nothing else of the server
-DOCUMENTS = {ROOT / name for name in FILES}
+DOCUMENTS = set(map(ROOT.joinpath, FILES))
 for folder in FOLDERS:
     paths = (ROOT / folder).rglob("*")
     DOCUMENTS |= {path for path in paths if path.suffix in SUFFIXES}

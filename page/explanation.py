@@ -57,8 +57,9 @@ def explanation_of(sides: Sides, got: Any, options: Options) -> Any:
         several = "an nDCG, such as 0.5921, or several, such as 0.31@5,0.283@10"
         raise tables.InputError(f"{tables.mark('got')} must be {several}; got {got[:40]!r}")
     # what no convention sets is part of the question; its usual values go without saying
-    others = {name: options.get(name, usual) for name, usual in USUAL.items()}
-    known = {name: value for name, value in others.items() if value != USUAL[name]}
+    known = {
+        name: options[name] for name, usual in USUAL.items() if options.get(name, usual) != usual
+    }
     if labels_of(options) is not None:
         known["gain"] = options["gain"]
     # cutoffs may be named with their scores

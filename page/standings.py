@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +33,9 @@ class Standing(NamedTuple):
         measure = chosen_of(choice, "measure", next(iter(scores.values())))
         best_first = sorted(scores, key=lambda run: -scores[run][measure].value)
         base = chosen_of(choice, "base", best_first)
-        other = chosen_of(choice, "other", [run for run in best_first if run != base])
+        rivals = list(best_first)
+        rivals.remove(base)
+        other = chosen_of(choice, "other", rivals)
         by_name = {}
         for pair in pairs:
             if pair.measure == measure:
@@ -224,8 +225,15 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
 
     The ends of intervals are shares of the axis.
     """
-    rows = [_row(standing, run, place) for run, place in standing.places().items()]
-    axis = axis_over([row.mean for row in rows], [*chain(*(row.interval for row in rows))])
+    rows: list[Row] = []
+    means: list[float] = []
+    ends: list[float] = []
+    for run, place in standing.places().items():
+        row = _row(standing, run, place)
+        rows.append(row)
+        means.append(row.mean)
+        ends += row.interval
+    axis = axis_over(means, ends)
     base = axis.place(standing.scores[standing.base].value)
     for at, row in enumerate(rows):
         if row.interval:
