@@ -420,29 +420,33 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def real(value: Any) -> float:
+    """Return a number as a float; nan for anything else, which is in no range."""
+    return float(value) if is_real(value) else math.nan
+
+
 def _is_finite(value: Any) -> bool:
-    return is_real(value) and math.isfinite(value)
+    return math.isfinite(real(value))
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as a confidence level, above 0 and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
-    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+    if not 0 < real(value) < 1 or (1 + real(value)) / 2 == 1:
         raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
-    if not is_real(value) or not 0 <= float(value) < math.inf:
+    if not 0 <= real(value) < math.inf:
         raise must_be(name, "a finite number, at least 0, in units of the measure", value)
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    is_integer = is_real(value) and isinstance(value, Integral)
-    if not is_integer or not least <= int(value) <= most:
+    if not isinstance(value, Integral) or not least <= real(value) <= most:
         allowed = f"an integer, at least {least}"
         if most < math.inf:
             allowed += f" and at most {most:,}"
@@ -502,10 +506,14 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
             )
 
 
+def _is_list(value: Any) -> bool:
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    return is_array or isinstance(value, (list, tuple, range))
+
+
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_array and not isinstance(value, (list, tuple, range)):
+    if not _is_list(value):
         return (check(value),)
     if not len(value):
         raise InputError(f"{mark(name)} is empty; give at least one value")
@@ -515,7 +523,7 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
+    if not isinstance(k, Integral) or not real(k) >= 1:
         raise must_be("k", f"a positive integer, {CUTOFFS}", k)
     return int(k)
 
@@ -553,7 +561,7 @@ def _measure(name: Any) -> str:
 
 
 def _log_base(value: Any) -> float:
-    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+    if not 0 < real(value) < math.inf or real(value) == 1:
         raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
 
@@ -640,11 +648,7 @@ def _discount(value: Any) -> Discount:
 
 def _listed_numbers(value: Any) -> Floats | None:
     """Return a list of finite numbers as an array; None for anything else."""
-    is_list = isinstance(value, (list, tuple))
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_list and not is_array:
-        return None
-    if not len(value) or not all(map(_is_finite, value)):
+    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
         return None
     return np.array(value, np.float64)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from ..inputs.hashes import digest_of
 from ..measure.messages import brief, shown
-from ..measure.options import Options, in_units, is_real
+from ..measure.options import Options, in_units, real
 from ..measure.ties import Array, Mask
 from ..show.junit import FAILURE, PASSED, Case
 from ..show.tables import counted_text, level_text, number_text, p_text
@@ -49,7 +49,7 @@ class Criteria(NamedTuple):
             if getattr(args, name) is not None:
                 values[name] = getattr(args, name)
         alpha = values["alpha"]
-        if not is_real(alpha) or not 0 <= alpha <= 1:
+        if not 0 <= real(alpha) <= 1:
             raise ValueError(f"--alpha must be from 0 to 1, such as 0.05; got {shown(alpha)}")
         if values["any_drop"]:
             alpha = 1.0

@@ -5,7 +5,7 @@ from argparse import Namespace
 from dataclasses import replace
 
 from ..measure.messages import shown
-from ..measure.options import Options, is_real
+from ..measure.options import Options, real
 from ..show.junit import FAILURE, PASSED, Case
 from ..show.tables import counted_text, interval_text, level_text, number_text
 from ..statistics.measured import Score
@@ -18,7 +18,7 @@ from .sides import scoring
 def checked_threshold(args: Namespace) -> float:
     """Return the least mean that passes, if a mean can be above and below it."""
     least = args.at_least
-    if not is_real(least) or not 0 < least < math.inf:
+    if not 0 < real(least) < math.inf:
         raise ValueError(f"--at-least must be a number above 0, such as 0.6; got {shown(least)}")
     options = Options.parse(**scoring(args))
     # The other measures have no upper bound.
