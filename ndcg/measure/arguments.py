@@ -297,10 +297,10 @@ def numbers_in(text: str) -> list[float] | str:
 
 def number_in(text: str) -> float | str:
     """Return the number that text is, or a name as it is."""
-    numbers = numbers_in(text)
-    if isinstance(numbers, list) and len(numbers) == 1:
-        return numbers[0]
-    return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def gain_in(text: str) -> dict[str, float | str] | list[float] | str:

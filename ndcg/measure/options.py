@@ -252,9 +252,9 @@ class Options:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
-            value = chosen.get(name)
+            value: Any = chosen.get(name)
             # What nearly all scores have in common is left out.
-            if not option.said_as or value is None or value in option.unsaid:
+            if not option.said_as or value in (None, *option.unsaid):
                 continue
             if not isinstance(value, str):
                 value = _plain_number(value)
@@ -482,10 +482,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
     for option in lacks:
         options.pop(option, None)
-    if name not in lacks:  # an option that the method lacks was not misspelt
-        similar = nearest(name, options)
-        if similar:
-            return TypeError(f"{problem}; did you mean {similar}?")
+    similar = nearest(name, options)
+    if similar:
+        return TypeError(f"{problem}; did you mean {similar}?")
     return TypeError(f"{problem}; it has {', '.join(options)}")
 
 
