@@ -41,6 +41,7 @@ WORDS = {name: flag_of(name) for name in NAMES if name not in POSITIONAL} | {
     "None": "",  # an option that is not given, or an empty cell
     "cutoffs": "all, or several with commas",
     "report": "ndcg score",
+    "paired": "--unpaired",
     "swapped": "are both files swapped? QRELS comes first",
     "preview": "ndcg preview",
     "forms of gain": "as 0,1,3, or label=gain,...",
@@ -89,8 +90,6 @@ def in_shell(said: str, name: str, *values: Any) -> str:
         return " or ".join(map(_field_flags, values))
     if name == "cutoff of nDCG":
         return f"-m {result_name('nDCG', *values)} or {in_shell(said, 'k', *values)}"
-    if name == "paired":  # which messages advise to leave
-        return "--unpaired"
     # These have the words of the shell as their last value.
     if name in ("systems", "options"):
         return str(values[-1])
@@ -106,7 +105,7 @@ def _setting(value: Any) -> str:
         return f'"{text_of_gain(value)}"'
     if isinstance(value, list):
         return ",".join(map(_setting, value))
-    if value is True:
+    if isinstance(value, bool):
         return ""
     if value is None:
         return "all"

@@ -173,9 +173,7 @@ def _names_of_column(given: str) -> Any:
     names = [None if name == "-" else name for name in given.split(",")]
     if len(names) == 1:
         return names[0]
-    if len(names) == 2:
-        return names
-    return given  # a name that holds commas
+    return names
 
 
 def _refuse_other_queries(file: str, run: Columns, qrels: Columns) -> None:
