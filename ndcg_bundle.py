@@ -30,7 +30,7 @@ import unicodedata
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
@@ -43,9 +43,9 @@ from importlib.util import find_spec
 from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, length_hint
 from pathlib import Path
-from types import NoneType, SimpleNamespace
+from types import MappingProxyType, NoneType, SimpleNamespace
 from typing import Any, BinaryIO, Generic, Literal, NamedTuple, Self, SupportsIndex, TYPE_CHECKING, TypeVar, TypedDict, Unpack, cast
 from uuid import UUID, uuid4
 
@@ -686,10 +686,10 @@ def numbers_in(text: str) -> list[float] | str:
 
 def number_in(text: str) -> float | str:
     """Return the number that text is, or a name as it is."""
-    numbers = numbers_in(text)
-    if isinstance(numbers, list) and len(numbers) == 1:
-        return numbers[0]
-    return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def gain_in(text: str) -> dict[str, float | str] | list[float] | str:
@@ -2383,9 +2383,9 @@ class Options:
             del chosen["exclude_from"]
         parts = ["+".join(self.names)]
         for name, option in OPTIONS.items():
-            value = chosen.get(name)
+            value: Any = chosen.get(name)
             # What nearly all scores have in common is left out.
-            if not option.said_as or value is None or value in option.unsaid:
+            if not option.said_as or value in (None, *option.unsaid):
                 continue
             if not isinstance(value, str):
                 value = _plain_number(value)
@@ -2551,29 +2551,33 @@ def is_real(value: Any) -> bool:
     return True
 
 
+def real(value: Any) -> float:
+    """Return a number as a float; nan for anything else, which is in no range."""
+    return float(value) if is_real(value) else math.nan
+
+
 def _is_finite(value: Any) -> bool:
-    return is_real(value) and math.isfinite(value)
+    return math.isfinite(real(value))
 
 
 def between_0_and_1(name: str, value: Any, example: float) -> float:
     """Return a level, such as a confidence level, above 0 and not too close to 1."""
     # The quantile of a two-sided interval, (1 + level) / 2, must not round to 1.
-    if not is_real(value) or not (float(value) > 0 and (1 + float(value)) / 2 < 1):
+    if not 0 < real(value) < 1 or (1 + real(value)) / 2 == 1:
         raise must_be(name, f"between 0 and 1, such as {example}", value)
     return float(value)
 
 
 def in_units(name: str, value: Any) -> float:
     """Return an amount in units of the measure: a finite number, not negative."""
-    if not is_real(value) or not 0 <= float(value) < math.inf:
+    if not 0 <= real(value) < math.inf:
         raise must_be(name, "a finite number, at least 0, in units of the measure", value)
     return float(value)
 
 
 def whole(name: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return an integer from `least` to `most`."""
-    is_integer = is_real(value) and isinstance(value, Integral)
-    if not is_integer or not least <= int(value) <= most:
+    if not isinstance(value, Integral) or not least <= real(value) <= most:
         allowed = f"an integer, at least {least}"
         if most < math.inf:
             allowed += f" and at most {most:,}"
@@ -2609,10 +2613,9 @@ def _unknown_option(name: str, method: Callable[..., Any], lacks: Sequence[str])
     options = dict.fromkeys([*named_parameters(method), *OF_COMPUTE])
     for option in lacks:
         options.pop(option, None)
-    if name not in lacks:  # an option that the method lacks was not misspelt
-        similar = nearest(name, options)
-        if similar:
-            return TypeError(f"{problem}; did you mean {similar}?")
+    similar = nearest(name, options)
+    if similar:
+        return TypeError(f"{problem}; did you mean {similar}?")
     return TypeError(f"{problem}; it has {', '.join(options)}")
 
 
@@ -2633,10 +2636,14 @@ def _refuse_what_sklearn_lacks(values: Mapping[str, Any], options: Options) -> N
             )
 
 
+def _is_list(value: Any) -> bool:
+    is_array = isinstance(value, np.ndarray) and value.ndim == 1
+    return is_array or isinstance(value, (list, tuple, range))
+
+
 def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, ...]:
     """Check a single value or every value of a sequence; return them without duplicates."""
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_array and not isinstance(value, (list, tuple, range)):
+    if not _is_list(value):
         return (check(value),)
     if not len(value):
         raise InputError(f"{mark(name)} is empty; give at least one value")
@@ -2646,7 +2653,7 @@ def _several(name: str, value: Any, check: Callable[[Any], Any]) -> tuple[Any, .
 def _cutoff(k: Any) -> int | None:
     if k is None:
         return None
-    if not is_real(k) or not isinstance(k, Integral) or int(k) < 1:
+    if not isinstance(k, Integral) or not real(k) >= 1:
         raise must_be("k", f"a positive integer, {CUTOFFS}", k)
     return int(k)
 
@@ -2684,7 +2691,7 @@ def _measure_options_measure(name: Any) -> str:
 
 
 def _log_base(value: Any) -> float:
-    if not is_real(value) or not 0 < float(value) < math.inf or float(value) == 1:
+    if not 0 < real(value) < math.inf or real(value) == 1:
         raise must_be("log_base", "a positive number other than 1", value)
     return float(value)
 
@@ -2771,11 +2778,7 @@ def _discount(value: Any) -> Discount:
 
 def _listed_numbers(value: Any) -> Floats | None:
     """Return a list of finite numbers as an array; None for anything else."""
-    is_list = isinstance(value, (list, tuple))
-    is_array = isinstance(value, np.ndarray) and value.ndim == 1
-    if not is_list and not is_array:
-        return None
-    if not len(value) or not all(map(_is_finite, value)):
+    if not _is_list(value) or not len(value) or not all(map(_is_finite, value)):
         return None
     return np.array(value, np.float64)
 
@@ -2917,12 +2920,9 @@ class Readable:
     def _repr_html_(self) -> str:
         parts = []
         for header, *rows in self.tables():
-            lines = [_html_row(header, "th")]
-            for row in rows:
-                lines.append(_html_row(row, "td"))
-            parts.append(f"<table>{''.join(lines)}</table>")
-        for remark in self.remarks():
-            parts.append(f"<p>{html.escape(remark)}</p>")
+            body = "".join(_html_row(row, "td") for row in rows)
+            parts.append(f"<table>{_html_row(header, 'th')}{body}</table>")
+        parts += [f"<p>{html.escape(remark)}</p>" for remark in self.remarks()]
         if self.signature:
             signature = html.escape(visible(self.signature))
             parts.append(f"<p>Signature: <code>{signature}</code></p>")
@@ -3098,8 +3098,6 @@ def count_text(value: float | None) -> str:
     """
     if value is None:
         return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
@@ -3991,6 +3989,10 @@ def _arrow_array(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
         hint = "decode ids in their own encoding, without errors='surrogateescape'"
         raise InputError(f"{must}; {problem}; {hint}") from None
     except (pa.ArrowException, OverflowError, TypeError, UnicodeError) as error:
+        is_nan = [value != value for value in ids]
+        if any(is_nan):
+            problem = f"row {is_nan.index(True)} is empty; give each row an id"
+            raise InputError(problem, argument) from None
         must = f"{mark(argument)} must be all text or all integers of at most 64 bits"
         examples = _examples(ids, type)
         given = in_short(error) if len(examples) == 1 else " and ".join(examples[:2])
@@ -4255,7 +4257,7 @@ def read_flat_column(
     if not isinstance(values, (list, tuple)):
         raise _not_flat(argument, f"{_form(values)}{logits_hint(argument, values)}")
     if values and (isinstance(values[0], (list, tuple)) or getattr(values[0], "ndim", None)):
-        raise _not_flat(argument, "lists in a list")
+        raise _not_flat(argument, f"lists such as {shown(values[0])}")
     if labels is not None:
         # An empty cell is no label, as in files.
         values = [None if value == "" else value for value in values]
@@ -4264,8 +4266,7 @@ def read_flat_column(
 
 
 def _not_flat(argument: str, given: str) -> InputError:
-    must = f"must be flat with {mark('query_ids')}, one number per document"
-    return InputError(f"{mark(argument)} {must}; got {given}")
+    return InputError(f"{mark(argument)} must be flat, one number per document; got {given}")
 
 
 def _form(values: Any) -> str:
@@ -5485,6 +5486,7 @@ RECBOLE = re.compile(r":(token|float)(_seq)?$")  # the types that RecBole writes
 # The names that pandas writes for the numbers of rows.
 ROW_NUMBER = re.compile(r"(Unnamed: \d+)?|__index_level_\d+__")
 DIGITS = re.compile("[0-9]+")
+JSON_AS_TEXT = re.compile(r'\s*(\[\s*)*[\[{]\s*["{]')  # an object, or a list of objects or of text
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*(\.[0-9]{3})*,[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 # Without dtype, pandas would read the ids 1.11 and 11.1 as the number 111.
 OR_READ_DECIMALS = mark(
@@ -5949,6 +5951,10 @@ class UnknownFieldError(InputError):
         self.examples = {path: field.example for path, field in fields.items()}
         self.fields = f"{there} {listed_fields(self.examples)}"
         self.ways: list[str] = []
+        texts = {path: text for path, text in self.examples.items() if isinstance(text, str)}
+        for path, text in texts.items():
+            if JSON_AS_TEXT.match(text):
+                ways = (*ways, f"{shown(path)} is JSON as text, which json.loads reads")
         self.add(*ways)
 
     def add(self, *ways: str) -> None:
@@ -9793,7 +9799,8 @@ def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[
     are_numbers = all(isinstance(example, Real) for example in error.examples.values())
     if not error.chosen and are_numbers and len(error.examples) > 2:
         ways.append(
-            'if columns are documents, give rows by query, as pandas\' to_dict("index") does'
+            "if columns are documents, give rows by query, "
+            "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
         )
     return ways
 
@@ -9991,7 +9998,9 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
         if is_list(first_in(side[name])):
             problem = f"its keys are read as queries, and {shown(name)} has lists of several"
-            hint = f"give {{query: ids for query, ids in zip(queries, {mark(argument)}[{name!r}])}}"
+            lists = f"{mark(argument)}[{name!r}]"
+            by_query = f"{{query: ids for query, ids in zip(queries, {lists})}}"
+            hint = f"give {lists} if the other side has lists in the same order, or {by_query}"
             raise InputError(f"{problem}; {hint}", argument)
 
 
@@ -22096,7 +22105,7 @@ class Search:
     corpus: Mapping[Any, Any]
     candidates: IdsByQuery | None  # the documents to rank; None for the corpus
     depth: int  # how many documents of a query are kept
-    judged: IdsByQuery | None  # documents that are kept at any rank
+    judged: IdsByQuery  # documents that are kept at any rank
     score_dtype: str  # the type in which scores are compared, in which documents tie
     sign: int  # with it, the highest score ranks first
     query_options: dict[str, Any]  # the model's arguments for queries and for pairs
@@ -22210,15 +22219,13 @@ class Search:
         return kept
 
     def _rows(
-        self, ids_by_query: IdsByQuery | None, start: int, width: int
+        self, ids_by_query: IdsByQuery, start: int, width: int
     ) -> Iterator[tuple[Any, int, list[int]]]:
         """Yield queries with documents in a chunk: the query, its row, and their columns."""
-        if ids_by_query is None:
-            return
         chunk = self.documents[start : start + width]
         column_of = {document: column for column, document in enumerate(chunk)}
         for row, query in enumerate(self.queries):
-            ids = ids_by_query[query]
+            ids = ids_by_query.get(query, ())
             columns = [column_of[document] for document in ids if document in column_of]
             if columns:
                 yield query, row, columns
@@ -22344,11 +22351,8 @@ def sentence_transformers_evaluator(
         searched = candidates  # a query without candidates has no ranking
     embedding = _given(truncate_dim=truncate_dim, max_active_dims=max_active_dims)
     sizes = {"corpus_chunk_size": corpus_chunk_size, "batch_size": batch_size, **embedding}
-    if not isinstance(name, str):
-        raise must_be("name", "a string", name)
     for argument, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool) or size < 1:
-            raise must_be(argument, "a positive integer", size)
+        whole(argument, size, 1)
     prompts = _given(
         query_prompt=query_prompt,
         query_prompt_name=query_prompt_name,
@@ -22362,12 +22366,12 @@ def sentence_transformers_evaluator(
         from sentence_transformers import SimilarityFunction
 
         score_function = SimilarityFunction.to_similarity_fn(score_function)
-    depth, judged = _kept(parsed, exclude or {}, references)
+    depth, judged = _kept(parsed, len(corpus), exclude or {}, references)
     search = Search(
         queries={query: queries[query] for query in searched},
         corpus=corpus,
         candidates=candidates,
-        depth=depth or len(corpus),
+        depth=depth,
         judged=judged,
         score_dtype=parsed.score_dtype,
         sign=-1 if parsed.score_order == "ascending" else 1,
@@ -22385,8 +22389,6 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
     sides = {"queries": queries, "corpus": corpus, "relevant_docs": relevant_docs}
     for argument, side in sides.items():
         _check_mapping(argument, side)
-        if not side:
-            raise ValueError(f"{argument} is empty; give at least one entry")
     _check_in_corpus("relevant_docs", relevant_docs, corpus)
     _check_known("relevant_docs", relevant_docs, queries, "give its text, or remove it")
     _check_texts("queries", queries)
@@ -22403,7 +22405,7 @@ def _judgments(queries: Any, corpus: Any, relevant_docs: Any) -> Run:
 def _check_texts(argument: str, texts: Mapping[Any, Any]) -> None:
     for text_id, text in texts.items():
         # Models may accept other inputs than text, such as images.
-        if text is None or isinstance(text, (int, float)):
+        if isinstance(text, (NoneType, int, float)):
             raise ValueError(f"{argument}: {shown(text_id)}: must be a string; got {shown(text)}")
 
 
@@ -22432,14 +22434,14 @@ def _candidates(
 
 
 def _kept(
-    options: Options, exclude: IdsByQuery, references: Run
-) -> tuple[int | None, IdsByQuery | None]:
-    """Return how many documents to keep per query, None for all, and which ones at any rank.
+    options: Options, documents: int, exclude: IdsByQuery, references: Run
+) -> tuple[int, IdsByQuery]:
+    """Return how many of the documents to keep per query, and which ones at any rank.
 
     Judged documents count at any rank if they are in the condensed list or the ideal.
     """
     if None in options.cutoffs:
-        return None, None
+        return documents, {}
     depth = max(filter(None, options.cutoffs))
     # Excluded and ignored documents may be ranked above the others, and are then left out.
     depth += max(map(len, exclude.values()), default=0)
@@ -22450,7 +22452,7 @@ def _kept(
     if options.judged_only or options.ideal == "retrieved":
         # A judged document beyond the cutoff then moves up, or is in the ideal.
         return depth, references
-    return depth, None
+    return depth, {}
 
 
 def _check_mapping(argument: str, by_id: Any) -> None:
@@ -22627,11 +22629,12 @@ class Meter:
                 return
         columns = {"scores": scores, "labels": labels, "mask": mask, "query_ids": query_ids}
         scores, labels, mask, query_ids = settled(columns).values()
-        if query_ids is not None and not hasattr(query_ids, "dtype"):
-            query_ids = np.array(query_ids, object)  # ids keep their types
+        if query_ids is not None:
+            query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
-        if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
+        # A single number has no length, and is refused later.
+        if not length_hint(scores, 1) and not length_hint(labels, 1):
             return  # for example the last batch of a process
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
@@ -22683,11 +22686,9 @@ class Meter:
         return means
 
     def _of_all_processes(self) -> list[MeterState]:
-        # A program that has several processes has imported it.
-        distributed = sys.modules.get("torch.distributed")
-        if distributed is None:
-            return [self._state]
-        if not distributed.is_available() or not distributed.is_initialized():
+        # A program that has several processes has imported it, and a build without it has none.
+        distributed = sys.modules.get("torch.distributed.distributed_c10d")
+        if distributed is None or not distributed.is_initialized():
             return [self._state]
         gathered: list[Any] = [None] * distributed.get_world_size()
         try:
@@ -22781,11 +22782,11 @@ def _added(*several: Sums) -> Sums:
     return total
 
 
-def _loops_meter_is_empty(side: Any) -> bool:
-    if hasattr(side, "shape"):
-        return bool(side.shape[:1] == (0,))
-    # A single number is refused later.
-    return isinstance(side, Sized) and not len(side)
+def array_of_ids(ids: Any) -> Any:
+    """Return ids as an array, in which those of a list keep their types."""
+    if hasattr(ids, "dtype"):
+        return ids
+    return np.array(ids, object)
 
 
 def _loops_meter_without_padding(
@@ -22856,17 +22857,14 @@ def read_rows(columns: Mapping[str, Array], ignore_index: float | None) -> Meter
     """Return copies of the columns of documents, so that batches can be freed."""
     flat = {}
     for name, values in columns.items():
-        column = values
-        if values.shape[:1] == (values.size,):
-            # Of shape (n,) or (n, 1), as some models return scores.
-            column = values.reshape(-1)
-        if column.ndim != 1:
-            problem = f"must be one per document; got shape {column.shape}"
-            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, column)}")
-        if np.ma.is_masked(column):
+        # Of shape (n,) or (n, 1), as some models return scores.
+        if values.shape[:1] != (values.size,):
+            problem = f"must be one per document; got shape {values.shape}"
+            raise ValueError(f"with query_ids, {name} {problem}{logits_hint(name, values)}")
+        if np.ma.is_masked(values):
             problem = "must not be masked; label padding as ignore_index does"
             raise ValueError(f"with query_ids, {name} {problem}")
-        flat[name] = column
+        flat[name] = values.reshape(-1)
     if len(set(map(len, flat.values()))) > 1:
         lengths = ", ".join(f"{name} {len(column)}" for name, column in flat.items())
         raise ValueError(
@@ -23077,9 +23075,7 @@ def _loops_scorer_array(side: Any) -> Any:
 
 def _grouped(predicted: Any, labels: Any, groups: Any, sample_weight: Any) -> Inputs:
     """Return inputs of a row per document, with the query in groups."""
-    if not hasattr(groups, "dtype"):
-        groups = np.array(groups, object)  # ids keep their types
-    columns = {"y_score": predicted, "y_true": labels, "groups": groups}
+    columns = {"y_score": predicted, "y_true": labels, "groups": array_of_ids(groups)}
     weight = None
     if sample_weight is not None:
         weight = "sample_weight"
@@ -23256,7 +23252,7 @@ class NDCGMetric:
     full_state_update = False
     # All processes must gather the same types. Up to version 2.1 the states had other names, so old
     # checkpoints are rejected.
-    rows = ("scores", "labels", "queries")
+    rows = MappingProxyType({"scores": "float64", "labels": "float64", "queries": "int64"})
 
     def __init__(self, options: Options) -> None:
         import torch
@@ -23320,7 +23316,7 @@ class NDCGMetric:
             column = getattr(self, name)
             if isinstance(column, list) and not column:
                 # A process without rows sends no numbers, in the types of the others.
-                dtype = torch.int64 if name == "queries" else torch.float64
+                dtype = getattr(torch, self.rows[name])
                 column.append(torch.empty(0, dtype=dtype, device=self.device))
         super().sync(*args, **options)  # type: ignore[misc]
 
@@ -23374,8 +23370,6 @@ class TrainerMetrics:
 
     def __init__(self, options: Options, query_ids: Any, references: Any, main_input: str) -> None:
         """Store the options and the queries of documents."""
-        if not isinstance(main_input, str):
-            raise must_be("main_input", "the name of the model's main input", main_input)
         self.columns = None
         if query_ids is not None and not callable(query_ids):
             self.columns = _Columns.read(query_ids, references)
@@ -23438,10 +23432,7 @@ class TrainerMetrics:
             return
         columns = {"predictions": _loops_trainer_array(scores), "references": _loops_trainer_array(labels)}
         if self.columns is None:
-            ids = self.query_ids(self._main(inputs))
-            if not hasattr(ids, "dtype"):
-                ids = np.array(ids, object)  # a list may hold ids of several types
-            columns["query_ids"] = _loops_trainer_array(ids)
+            columns["query_ids"] = _loops_trainer_array(array_of_ids(self.query_ids(self._main(inputs))))
         self._batches.append(read_rows(columns, self.options.ignore_index))
 
     def _add_queries(self, scores: Any, labels: Any) -> None:
