@@ -8873,8 +8873,9 @@ def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterat
             example = number_of_text(example)
             if example is None:
                 continue
-        # The columns of a table are told by their names first.
-        if example is None or isinstance(example, Real):
+        # Columns are told by their names first; a field of objects that is always null is none.
+        is_there = example is not None or fields.are_columns
+        if is_there and isinstance(example, (Real, NoneType)):
             yield path
 
 

@@ -7,6 +7,7 @@ its documents if it leads to a list of ids, or to a mapping of ids to values.
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from numbers import Real
+from types import NoneType
 from typing import Any, NamedTuple
 
 from ..measure.labels import number_of_text
@@ -461,8 +462,9 @@ def _other_scores(scores: Sequence[Any], fields: Fields, names: Names) -> Iterat
             example = number_of_text(example)
             if example is None:
                 continue
-        # The columns of a table are told by their names first.
-        if example is None or isinstance(example, Real):
+        # Columns are told by their names first; a field of objects that is always null is none.
+        is_there = example is not None or fields.are_columns
+        if is_there and isinstance(example, (Real, NoneType)):
             yield path
 
 

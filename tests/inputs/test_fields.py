@@ -899,6 +899,11 @@ class Response:
         return self._body[key]
 
 
+def test_a_field_that_is_always_null_is_no_other_score() -> None:
+    hits = [{"id": "a", "score": 0.9, "rerank-score": None, "cross-score": None}]
+    assert score({"q": hits}, {"q": {"a": 1}}) == 1.0
+
+
 def test_the_response_of_a_client_is_read_as_its_body() -> None:
     answers = [{"hits": {"hits": [{"_id": name, "_score": 1.0}]}} for name in "ab"]
     qrels = {"q1": {"a": 1}, "q2": {"c": 1}}
