@@ -1299,6 +1299,7 @@ def _shortlist(
 # ndcg/measure/labels.py: Labels in place of relevances, with their gains: `gain={"relevant": 3, "not relevant": 0}`.
 
 MOST_SHOWN = 6  # labels in a message
+LONGEST_LABEL = 40  # characters: a longer text is a passage, as in a column of references
 # the numbers of text are at most this, and whole numbers that float64 tells apart
 OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
@@ -1480,6 +1481,8 @@ def to_label(values: Iterable[Any]) -> str:
         if not isinstance(value, str):
             continue
         text = value.strip()
+        if len(text) > LONGEST_LABEL:
+            continue
         # With gains, "TRUE" is the label True.
         if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
             distinct[text] = None
@@ -6113,7 +6116,7 @@ def _words(relevances: Fields, names: Names) -> list[str]:
         return []
     for field in relevances.values():
         cell = field.example
-        if not isinstance(cell, str) or not cell.strip():
+        if not isinstance(cell, str) or not 0 < len(cell.strip()) <= LONGEST_LABEL:
             continue
         if label_of(cell) == cell.strip():  # and no number
             return [to_label([cell, "..."])]

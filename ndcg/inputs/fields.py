@@ -15,7 +15,7 @@ from numbers import Real
 from types import NoneType
 from typing import Any, NamedTuple
 
-from ..measure.labels import Labels, label_of, to_label
+from ..measure.labels import LONGEST_LABEL, Labels, label_of, to_label
 from ..measure.messages import (
     InputError,
     ShortRepr,
@@ -722,7 +722,7 @@ def _words(relevances: Fields, names: Names) -> list[str]:
         return []
     for field in relevances.values():
         cell = field.example
-        if not isinstance(cell, str) or not cell.strip():
+        if not isinstance(cell, str) or not 0 < len(cell.strip()) <= LONGEST_LABEL:
             continue
         if label_of(cell) == cell.strip():  # and no number
             return [to_label([cell, "..."])]

@@ -17,6 +17,7 @@ from .messages import mark, nearest, shown
 from .ties import Array, Floats
 
 MOST_SHOWN = 6  # labels in a message
+LONGEST_LABEL = 40  # characters: a longer text is a passage, as in a column of references
 # the numbers of text are at most this, and whole numbers that float64 tells apart
 OF_TEXT = -(2.0**52)
 WHOLE = re.compile(r"\s*[+-]?[0-9]+\s*")  # read as an integer, which float64 might round
@@ -198,6 +199,8 @@ def to_label(values: Iterable[Any]) -> str:
         if not isinstance(value, str):
             continue
         text = value.strip()
+        if len(text) > LONGEST_LABEL:
+            continue
         # With gains, "TRUE" is the label True.
         if text and (text.lower() in FLAGS or isinstance(label_of(text), str)):
             distinct[text] = None
