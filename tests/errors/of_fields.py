@@ -50,7 +50,16 @@ def data(argument: str, *places: str, frame: Any = FRAME, **columns: Any) -> Row
 OF_OBJECTS: dict[str, Row] = {
     "a log of its own names": run(LOG),
     "a passage as a relevance": qrels(
-        [{"query_id": "q", "doc_id": "a", "reference": "Nothing is eaten here, as the guide says twice.", "value": 1}]
+        [
+            {
+                "query_id": "q",
+                "doc_id": "a",
+                "reference": "No food here, " * 3 + "says he.",
+                "value": 1,
+            }
+        ],
+        "the column 'reference'",
+        "row 0",
     ),
     "a field that is JSON as text": run([{"query_id": "q", "output": '[{"id": "a"}]'}]),
     "spans of which some hold no documents": run(
