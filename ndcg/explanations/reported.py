@@ -32,6 +32,8 @@ NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 ALL_QUERIES = ("all", "amean")
 # A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
+# as 0.31@5,0.283@10
+SCORES_AT_CUTOFFS = re.compile(r"[^@,]+@[1-9]\d*\s*(,[^@,]+@[1-9]\d*\s*)*")
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -60,19 +62,12 @@ class Reported(NamedTuple):
         """Read a score, scores by name, or the value of every query, also as a file or text."""
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        are_records = is_list and isinstance(next(iter(content), None), Mapping)
-        scores: dict[_Cutoff, Any] = {(): got}
-        if isinstance(content, (bytes, Mapping)) or are_records:
-            results = _Results(content, name)
-            scores = results.scores(k)
-            if not scores:
-                return cls({}, *results.values(k))
-            k = next(iter(scores))[0]
-        elif is_list:
-            return cls({}, got, k)
-        for score in scores.values():
+        reported = cls({(): got}, None, k)
+        if is_list or isinstance(content, (bytes, Mapping)):
+            reported = _Results(content, name).reported(k)
+        for score in reported.given.values():
             _score(score, 1)  # which refuses what is no score
-        return cls(scores, None, k)
+        return reported
 
     @property
     def _scores(self) -> list[_Number]:
@@ -171,8 +166,9 @@ def _content_of(got: Any) -> tuple[Any, str]:
     if isinstance(got, str):
         if "\n" in got or NDCG.match(got.strip()):
             return got.encode(), "got"
-        if "@" in got:
-            return dict(map(_named_score, got.split(","))), "got"
+        if SCORES_AT_CUTOFFS.fullmatch(got):
+            pairs = (text.split("@") for text in got.split(","))
+            return {f"nDCG@{cutoff.strip()}": score for score, cutoff in pairs}, "got"
     return got, "got"
 
 
@@ -182,18 +178,6 @@ def _is_file(got: Any) -> bool:
         return False
     is_path = isinstance(got, (str, os.PathLike))
     return is_path and os.path.exists(got) and not os.path.isdir(got)
-
-
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    name = f"nDCG@{cutoff}"
-    if NDCG.fullmatch(name) is None:
-        raise InputError(
-            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
-            f"got {shown(text)}"
-        )
-    return name, score
 
 
 # Numbers
@@ -280,90 +264,77 @@ class _Results:
     """The values of queries, or else the means, in text, a mapping or a list of a program."""
 
     def __init__(self, content: Any, name: str) -> None:
-        # name: what errors call it
-        self.name = name
-        # The rows of every nDCG, by its cutoff; by () for rows without a measure.
-        self.query_rows: dict[_Cutoff, list[_Row]] = {}
-        self.mean_rows: dict[_Cutoff, list[_Row]] = {}
+        self.name = name  # what errors call it
+        # The values of every nDCG by query, by its cutoff; by () for rows without a measure. Rows
+        # without a query are a list there, by None.
+        self.by_query: dict[_Cutoff, dict[Any, Any]] = {}
+        self.means: dict[_Cutoff, dict[Any, Any]] = {}
         self.other_measures: dict[str, None] = {}
         try:
-            if isinstance(content, bytes):
-                content = read_cells(content)
-            if isinstance(content, pa.Table):
-                content = content.to_pylist()
-            read = _rows_of_lines if isinstance(content, Iterator) else _rows_of_json
-            for row in read(content):
-                self._add(row)
+            rows = list(_rows_of(content))
         except ValueError as error:
             raise InputError(
                 f"{error}; give JSON of values by query, or lines of a query and its value", name
             ) from None
+        for row in rows:
+            cutoff = _cutoff_of(row.measure)
+            # A mean may have the name of its measure in place of the query.
+            cutoff_of_mean = _cutoff_of(row.query)
+            if row.measure is not None and not cutoff:
+                self.other_measures[str(row.measure)] = None
+            elif cutoff_of_mean or row.query in ALL_QUERIES:
+                self._add(self.means.setdefault(cutoff or cutoff_of_mean, {}), "the mean", row)
+            else:
+                self._add(self.by_query.setdefault(cutoff, {}), row.query, row)
 
-    def _add(self, row: _Row) -> None:
-        cutoff = _cutoff_of(row.measure)
-        # A mean may have the name of its measure in place of the query.
-        cutoff_of_mean = _cutoff_of(row.query)
-        if row.measure is not None and not cutoff:
-            self.other_measures[str(row.measure)] = None
-        elif cutoff_of_mean or row.query in ALL_QUERIES:
-            mean = row._replace(query="the mean")
-            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(mean)
-        else:
-            self.query_rows.setdefault(cutoff, []).append(row)
+    def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
+        value = row.value
+        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+            value = None
+        if query is None:
+            values.setdefault(None, []).append(value)
+            return
+        first = values.setdefault(query, value)
+        if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+            raise InputError(
+                f"{shown(query)} has two values, {shown(first)} and {shown(value)}; "
+                "give one of them",
+                self.name,
+            )
 
-    def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
+    def reported(self, k: Any) -> Reported:
+        """Return the means at k, or at all cutoffs; beside the values of queries, these."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = dict(self.mean_rows)
+        means = dict(self.means)
         means.pop((), None)
-        if not means or any(self.query_rows):
-            return {}
-        cutoffs: Iterable[_Cutoff] = means
-        if k is not None:
-            cutoffs = [(k,)]
-        return {cutoff: self._values_at(cutoff, means)["the mean"] for cutoff in cutoffs}
-
-    def values(self, k: Any) -> tuple[Any, Any]:
-        """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
+        if means and not any(self.by_query):
+            cutoffs: Iterable[_Cutoff] = means
+            if k is not None:
+                cutoffs = [(k,)]
+            scores = {cutoff: self._at(cutoff, means)["the mean"] for cutoff in cutoffs}
+            return Reported(scores, None, next(iter(scores))[0])
         cutoff: _Cutoff = (k,)
-        if cutoff not in self.query_rows and () in self.query_rows:
+        if cutoff not in self.by_query and () in self.by_query:
             cutoff = ()
-        elif k is None and len(self.query_rows) == 1:
-            (cutoff,) = self.query_rows
-        return self._values_at(cutoff, self.query_rows), next(iter(cutoff), k)
-
-    def _values_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> Any:
-        """Return values by query, or in order if they have none; None for a query without one."""
-        if cutoff not in known:
-            names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
-            there = brief(names or self.other_measures, " and ") or "no value"
-            hint = ""
-            if known:
-                (k,) = next(iter(known))
-                hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
-            name = result_name("nDCG", *cutoff)
-            raise InputError(f"holds {there}, not {name}{hint}", self.name)
-        by_query: dict[Any, Any] = {}
-        alone: list[Any] = []
-        for row in known[cutoff]:
-            value = row.value
-            if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
-                value = None
-            if row.query is None:
-                alone.append(value)
-                continue
-            first = by_query.setdefault(row.query, value)
-            if repr(first) != repr(value) and _decimal(first) != _decimal(value):
-                raise InputError(
-                    f"{shown(row.query)} has two values, {shown(first)} and {shown(value)}; "
-                    "give one of them",
-                    self.name,
-                )
-        if by_query and alone:
+        elif k is None and len(self.by_query) == 1:
+            (cutoff,) = self.by_query
+        values = self._at(cutoff, self.by_query)
+        if None in values and len(values) > 1:
             raise InputError(
                 "some values have a query, others none; give each of them its query", self.name
             )
-        return by_query or alone
+        return Reported({}, values.get(None, values), next(iter(cutoff), k))
+
+    def _at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, Any]) -> Any:
+        if cutoff in known:
+            return known[cutoff]
+        names = [result_name("nDCG", *cutoff_of_values) for cutoff_of_values in known]
+        there = brief(names or self.other_measures, " and ") or "no value"
+        hint = ""
+        if known:
+            (k,) = next(iter(known))
+            hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
+        raise InputError(f"holds {there}, not {result_name('nDCG', *cutoff)}{hint}", self.name)
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -376,111 +347,90 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-# Lines
-
-
-def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
-    """Yield the values in lines, of which the first may be a header."""
-    lines = list(lines)
-    is_log = False
-    for line in lines:
-        if match := LOGGED.search(line.text):
-            is_log = True
-            yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if is_log:
+def _rows_of(content: Any) -> Iterator[_Row]:
+    """Yield the values in a file or text, or in the results of programs."""
+    if isinstance(content, bytes):
+        content = read_cells(content)
+    if isinstance(content, Iterator):
+        yield from _rows_of_lines(list(content))
         return
-    header: list[str] = []
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        has_value = _is_value(value)
-        is_of_all = not set(ALL_QUERIES).isdisjoint(words)
-        if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-            continue
-        if is_of_all and not (header or has_value):
-            # such as the name of the run, in the output of trec_eval
-            continue
-        if len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-            continue
-        row = None if header else _row_of_words(words, value)
-        if row is None:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield row
-
-
-def _row_of_words(words: list[str], value: str) -> _Row | None:
-    """Return the value after words, which name a measure and a query; None if they do not."""
-    if len(words) > 2:
-        return None
-    if len(words) == 2 and NDCG.fullmatch(words[1]):
-        # ir_measures prints the query first.
-        words.reverse()
-    measure, query = [None, None, *words][-2:]
-    if not _is_value(value) and (measure is None or _cutoff_of(measure)):
-        # Only other measures may have any value.
-        return None
-    return _Row(query, value, measure)
-
-
-def _is_value(text: str) -> bool:
-    """Return whether text is a finite number, or shows that a query has no value."""
-    if text.lower() in WITHOUT_VALUE:
-        return True
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-# Mappings and records
-
-
-def _rows_of_json(value: Any) -> Iterator[_Row]:
-    """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
-    if isinstance(value, (list, tuple)):
-        yield from _rows_of_list(value)
+    if isinstance(content, pa.Table):
+        content = content.to_pylist()
+    if isinstance(content, tuple) and isinstance(next(iter(content), None), Mapping):
+        # BEIR returns the means of nDCG, before those of MAP, recall and precision.
+        content = content[0]
+    if isinstance(content, Mapping):
+        yield from _rows_of_mapping(content)
         return
-    if "metric_score" in value and isinstance(value.get("details"), Mapping):
-        yield from _rows_of_elasticsearch(value["details"])
-        return
-    splits = value.get("scores")
-    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
-        yield from _rows_of_mteb(splits)
-        return
-    columns = value.get("queries")
-    if isinstance(columns, Mapping):
-        # a saved report
-        for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
-        return
-    for name, content in value.items():
-        if not isinstance(content, Mapping):
-            yield _Row(name, content)
-        elif isinstance(content.get("queries"), Mapping):
-            # saved reports by run
-            yield from _rows_of_json(content)
-        elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
-            # values by measure, then by query, as ranx has them
-            for query, number in content.items():
-                yield _Row(query, number, name)
-        else:
-            for measure, number in content.items():
-                yield _Row(name, number, measure)
-
-
-def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
-    """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    if isinstance(values, tuple) and isinstance(next(iter(values), None), Mapping):
-        # the means of nDCG, before those of MAP, recall and precision
-        yield from _rows_of_json(values[0])
-        return
-    for value in values:
+    for value in content:
         if isinstance(value, Mapping):
             yield from _rows_of_record(value)
         else:
             yield _Row(None, value)
+
+
+def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
+    """Yield the values in lines, of which the first may be a header."""
+    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+    for match in logged:
+        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if logged:
+        return
+    header: list[str] = []
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        has_value = value.lower() in WITHOUT_VALUE or _decimal(value).is_finite()
+        # trec_eval may begin with the name of the run.
+        has_names = not has_value and set(ALL_QUERIES).isdisjoint(words)
+        if index == 0 and (cells[0] == "" or has_names):
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+        elif len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+        elif header or len(words) > 2:
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
+        else:
+            if len(words) == 2 and NDCG.fullmatch(words[1]):
+                # ir_measures prints the query first.
+                words.reverse()
+            measure, query = [None, None, *words][-2:]
+            yield _Row(query, value, measure)
+
+
+def _rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
+    """Yield the values in a result of a program, or by query, by measure, or by both."""
+    columns = content.get("queries")
+    splits = content.get("scores")
+    details = content.get("details")
+    if isinstance(columns, Mapping):
+        # a saved report
+        for cells in zip(*columns.values(), strict=True):
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
+    elif isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
+        # a file of MTEB, with the means of every subset of every split
+        for means in chain.from_iterable(splits.values()):
+            for name, mean in means.items():
+                yield _Row(ALL_QUERIES[0], mean, name)
+    elif "metric_score" in content and isinstance(details, Mapping):
+        yield from _rows_of_elasticsearch(details)
+    else:
+        for name, values in content.items():
+            yield from _rows_of_item(name, values)
+
+
+def _rows_of_item(name: Any, values: Any) -> Iterator[_Row]:
+    if not isinstance(values, Mapping):
+        yield _Row(name, values)
+    elif isinstance(values.get("queries"), Mapping):
+        # saved reports by run
+        yield from _rows_of_mapping(values)
+    elif _cutoff_of(name) and not any(map(_cutoff_of, values)):
+        # values by measure, then by query, as ranx has them
+        for query, value in values.items():
+            yield _Row(query, value, name)
+    else:
+        for measure, value in values.items():
+            yield _Row(name, value, measure)
 
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
@@ -493,13 +443,6 @@ def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
         if not is_ndcg:
             measure = next(iter(metric), None)
         yield _Row(query, details[query].get("metric_score"), measure)
-
-
-def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB, of every subset of every split."""
-    for scores in chain.from_iterable(splits.values()):
-        for name, score in scores.items():
-            yield _Row(ALL_QUERIES[0], score, name)
 
 
 def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:

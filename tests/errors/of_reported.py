@@ -51,7 +51,7 @@ ROWS: dict[str, Row] = {
     "a query twice in a file": values("a 0.5\na 0.6", k=10),
     "a query for some values of a file": values("a 0.5\n0.6", k=10),
     "four words in a line": values("a 0.5\nb c d 0.6", "line 2", k=10),
-    "a word as a value": values("a 0.5\nb high", "line 2", k=10),
+    "a word as a value": reported(File("values.txt", "a 0.5\nb high"), k=10),
     "three cells in a line": values("query,nDCG@10\na,0.5,1", "line 2", k=10),
     "columns without an nDCG": values("query,P,R\na,0.5,1", k=10),
     "JSON Lines that end early": values(CUT_LINES, "line 2").quoting("Expecting "),

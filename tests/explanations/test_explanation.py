@@ -792,10 +792,7 @@ def test_a_plot_has_a_dot_for_each_convention(ndcg: evaluate.Metric) -> None:
         ({"got": {"nDCG@10": 0.5}, "k": [5, 10]}, "^k must be one cutoff"),
         ({"got": [0.5, 0.5, "high"]}, "^got must hold a number for each query; got 'high'$"),
         ({"got": [0.5, 0.5, "1e400"]}, "^got must hold a number for each query; got '1e400'$"),
-        (
-            {"got": "0.3@x"},
-            "^got must be scores with their cutoffs, such as 0.31@5,0.283@10; got '0.3@x'$",
-        ),
+        ({"got": "0.3@x"}, "^got must be an nDCG, .* got '0.3@x'$"),
         ({"between": ["sklearn", "rectools"]}, "^between: rectools has no score: k must be given"),
         ({"between": "ranx"}, "^between must be the names of two conventions; got 'ranx'"),
         ({"between": ["ranx"]}, "^between must be the names of two conventions"),
