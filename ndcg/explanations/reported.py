@@ -156,7 +156,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 
 def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
-    if _is_file(got):
+    # A number is never the name of a file.
+    is_number = isinstance(got, str) and _decimal(got).is_finite()
+    if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
         path = os.fsdecode(got)
         return read_content(path), f"got: {path}"
     is_series = hasattr(got, "to_dict") and hasattr(got, "index")
@@ -170,14 +172,6 @@ def _content_of(got: Any) -> tuple[Any, str]:
             pairs = (text.split("@") for text in got.split(","))
             return {f"nDCG@{cutoff.strip()}": score for score, cutoff in pairs}, "got"
     return got, "got"
-
-
-def _is_file(got: Any) -> bool:
-    """Return whether this is a file or a pipe, and not a number."""
-    if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
-        return False
-    is_path = isinstance(got, (str, os.PathLike))
-    return is_path and os.path.exists(got) and not os.path.isdir(got)
 
 
 # Numbers
@@ -435,14 +429,13 @@ def _rows_of_item(name: Any, values: Any) -> Iterator[_Row]:
 
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    metrics = {query: result.get("metric_details") or {} for query, result in details.items()}
+    metrics = [result.get("metric_details") or {} for result in details.values()]
+    measure = None
     # A query with nothing relevant has no normalized DCG in its details.
-    is_ndcg = any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics.values())
-    for query, metric in metrics.items():
-        measure = None
-        if not is_ndcg:
-            measure = next(iter(metric), None)
-        yield _Row(query, details[query].get("metric_score"), measure)
+    if not any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics):
+        measure = next(chain.from_iterable(metrics), None)
+    for query, result in details.items():
+        yield _Row(query, result.get("metric_score"), measure)
 
 
 def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
