@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import cycle, permutations, product
 from typing import Any, NamedTuple
@@ -293,9 +294,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
     """
-    hints: dict[Call, int] = {}
+    calls: list[Call] = []
     keywords = tuple(
-        parameter.name for parameter in _parameters(function) or () if _must_be_named(parameter)
+        parameter.name for parameter in _parameters(function) if _must_be_named(parameter)
     )
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
@@ -310,10 +311,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
         for order in permutations(range(len(form.arguments))):
             for compared_cutoff in cutoffs:
                 call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-                if form.must_be_hinted and not is_only_form and not all(call.hinted):
-                    continue
-                hints[call] = sum(call.hinted)
-    return sorted(hints, key=hints.__getitem__, reverse=True)
+                if is_only_form or not form.must_be_hinted or all(call.hinted):
+                    calls.append(call)
+    return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
 
 
 def accepted_arguments(
@@ -325,9 +325,6 @@ def accepted_arguments(
     [(['scores', 'relevance'], 'k')]
     """
     parameters = _parameters(function)
-    if parameters is None:
-        yield ["", ""], None if k is None else 2
-        return
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
@@ -367,15 +364,13 @@ def accepted_arguments(
         yield needed_names, None
 
 
-def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function; None if they are unknown, as of `*arguments`."""
-    try:
+def _parameters(function: NDCGFunction) -> list[inspect.Parameter]:
+    """Return the parameters of a function; two and a cutoff if unknown, as of `*arguments`."""
+    with suppress(ValueError, TypeError):
         parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):
-        return None
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return None
-    return parameters
+        if all(parameter.kind is not parameter.VAR_POSITIONAL for parameter in parameters):
+            return parameters
+    return list(inspect.signature(lambda x, y, k: 0).parameters.values())
 
 
 def _is_cutoff(parameter: inspect.Parameter) -> bool:
