@@ -22,20 +22,15 @@ from .slip_terms import NO_SLIP, Change, Queries, Query, Slip, Term, ranked
 from .slips import OWN_DOCUMENT, SLIPS, slip_named
 
 VISIBLE = 1e-4  # the least difference that a reader sees
-FIRST_ORDERED = 4  # rankings with ties that are tried in all orders before the others
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
 
-def _factors() -> dict[float, str]:
-    factors = {100.0: "The scores are percentages."}
-    for dcg, ideal in permutations(BASES, 2):
-        bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
-        factors[math.log(dcg) / math.log(ideal)] = f"The logarithm has {bases}."
-    return factors
-
-
-FACTORS = _factors()
+FACTORS = {100.0: "The scores are percentages."}
+for _dcg, _ideal in permutations(BASES, 2):
+    FACTORS[math.log(_dcg) / math.log(_ideal)] = (
+        f"The logarithm has base {BASES[_dcg]} in the DCG and {BASES[_ideal]} in the ideal."
+    )
 
 
 class Match(NamedTuple):
@@ -178,11 +173,9 @@ def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[
     """Yield the orders of documents that differ in the ranks of relevant ones."""
     size = len(relevant) + len(others)
     for ranks in permutations(range(size), len(relevant)):
-        documents = list(others)
-        # In ascending order of ranks, no insertion moves an earlier one.
-        for rank, document in sorted(zip(ranks, relevant, strict=True), key=lambda pair: pair[0]):
-            documents.insert(rank, document)
-        yield documents
+        at_ranks = dict(zip(ranks, relevant, strict=True))
+        rest = iter(others)
+        yield [at_ranks[rank] if rank in at_ranks else next(rest) for rank in range(size)]
 
 
 # Definitions to try
@@ -190,7 +183,6 @@ def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[
 ASCENDING_ORDER = slip_named("ascending order")
 ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
-
 
 # The slip of every precision of scores, by the name that it has in an option or here
 PRECISIONS = {
@@ -389,25 +381,22 @@ def _has_some_order(
 ) -> bool:
     """Return whether every answer is the value of its ranking with tied documents in some order."""
     rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
-    all_numbers = np.flatnonzero(rows).tolist()
-    # Most definitions fail on the first ones.
-    for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
-        queries: list[Query] = []
-        ranking: list[int] = []  # the number of the ranking of every query
-        for number in numbers:
-            arrangements = _arrangements(rounded[number])
-            queries += arrangements
-            ranking += [number] * len(arrangements)
-        if not queries:
-            continue
-        expected = empty.fill(definition.scores(Queries(queries)), queries)
-        values = answers.values[:, ranking]
-        agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
-        for agrees in agree:
-            # how many orders of every ranking agree
-            counts = np.bincount(ranking, agrees)
-            if not counts[ranking].all():
-                return False
+    queries: list[Query] = []
+    ranking: list[int] = []  # the number of the ranking of every query
+    for number in np.flatnonzero(rows).tolist():
+        arrangements = _arrangements(rounded[number])
+        queries += arrangements
+        ranking += [number] * len(arrangements)
+    if not queries:
+        return True
+    expected = empty.fill(definition.scores(Queries(queries)), queries)
+    values = answers.values[:, ranking]
+    agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+    for agrees in agree:
+        # how many orders of every ranking agree
+        counts = np.bincount(ranking, agrees)
+        if not counts[ranking].all():
+            return False
     return True
 
 
