@@ -42,15 +42,7 @@ from .combination import Combination
 from .evidence import UNLIKELY, Evidence, Tried
 from .properties import in_common, properties_of
 from .reported import Reported
-from .search import (
-    PossibleCause,
-    Searched,
-    Setting,
-    SlipSearch,
-    matching_conventions,
-    search,
-    settings_to_try,
-)
+from .search import Cause, Searched, Setting, SlipSearch, hash_of, search, settings_to_try
 from .slip_terms import Queries, queries_by_ids, queries_of
 from .slips import slip_named
 
@@ -74,20 +66,6 @@ class Choice(NamedTuple):
     before: Any
     after: Any
     effect: float
-
-
-class Cause(NamedTuple):
-    """What gives the reported scores.
-
-    Attributes:
-        definition: a convention, and the options that differ from it, in words.
-        slip: the name of a slip on it; empty without one.
-        options: the options to set in Python; empty for a convention or a slip.
-    """
-
-    definition: str
-    slip: str = ""
-    options: str = ""
 
 
 class Verdict(NamedTuple):
@@ -241,10 +219,9 @@ class Explanation(Readable):
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         what = self.reported
         for fit in answer.fits[:SHOWN_CAUSES]:
-            if fit.slip:
-                details = f": {fit.slip}"
-            else:
-                details = f" ({marked(fit.options)})"
+            call, flags = fit.combination.call, fit.combination.flags
+            options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
+            details = f": {fit.slip}" if fit.slip else f" ({options})"
             yield f"{marked(fit.definition)} {gives} {what}{details}."
             what = "it"
 
@@ -547,7 +524,7 @@ def _with_answer(
     reported: Reported,
     start: Options,
     values: Mapping[str, Floats],
-) -> tuple[Explanation, PossibleCause | None]:
+) -> tuple[Explanation, Cause | None]:
     """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
     That is a slip, or of the conventions that are named the one that differs in the fewest choices.
@@ -568,7 +545,13 @@ def _with_answer(
         percent=reported.percent,
         reported=reported.words,
     )
-    conventions, tried = matching_conventions(searched, values)
+    tried = Tried()
+    conventions: list[Cause] = []
+    for name, by_query in values.items():
+        scores = searched.scores_of(by_query)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        if searched.matching(by_query, scores).all():
+            conventions.append(Cause(Combination(name, {}, math.nan), hash_of(by_query)))
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)
@@ -579,7 +562,7 @@ def _with_answer(
     if answer.kind == "unknown":
         return explanation, None
 
-    def differences(cause: PossibleCause) -> int:
+    def differences(cause: Cause) -> int:
         return len(_differing(start, scorer.options_of(cause.combination.convention)))
 
     signature = scorer.signature(scorer.options_of(matches[0]))
@@ -588,7 +571,7 @@ def _with_answer(
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
-) -> tuple[Explanation, PossibleCause | None]:
+) -> tuple[Explanation, Cause | None]:
     matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
@@ -645,7 +628,7 @@ def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.in
 
 def _verdict(
     kind: Literal["conventions", "cause"],
-    causes: Sequence[PossibleCause],
+    causes: Sequence[Cause],
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
@@ -659,16 +642,4 @@ def _verdict(
         by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
     settings = len({cause.values for cause in causes})
-    fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, by_chance)
-
-
-def _cause_of(cause: PossibleCause) -> Cause:
-    combination = cause.combination
-    if cause.slip:
-        return Cause(Message(f"{marked(combination)} with a slip"), slip=cause.slip)
-    if not combination.changed:
-        return Cause(combination.convention)
-    call, flags = combination.call, combination.flags
-    options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
-    return Cause(Message(marked(combination)), options=Message(options))
+    return Verdict(kind if is_told else "unknown", tuple(causes), settings, by_chance)

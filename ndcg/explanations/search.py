@@ -8,6 +8,7 @@ only the mean are applied to the values of the queries.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import blake2b
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from ..inputs.rankings import Rankings
 from ..measure.arguments import DISCOUNTS, OPTIONS, PERFECT_IF_EMPTY
 from ..measure.conventions import CONVENTIONS
+from ..measure.messages import Message, marked
 from ..measure.options import Options
 from ..measure.scoring import discounts, measure_queries, ratio, sign
 from ..measure.ties import Floats, Mask
@@ -86,13 +88,27 @@ class Searched(NamedTuple):
         return np.asarray(self.evidence.near(compared).all(axis=1))
 
 
-class PossibleCause(NamedTuple):
-    """A convention, other options or a slip that gives the reported scores."""
+class Cause(NamedTuple):
+    """What gives the reported scores.
+
+    Attributes:
+        combination: a convention, and the options that differ from it.
+        values: a hash of the values of queries, the same for causes that give them the same.
+        slip: the name of a slip on it; empty without one.
+        as_given: whether it gives the scores only if they are no percentages.
+    """
 
     combination: Combination
-    values: int  # a hash of the values of queries
-    slip: str = ""  # the name of the slip; empty without one
-    as_given: bool = False  # whether it gives the scores only if they are no percentages
+    values: str
+    slip: str = ""
+    as_given: bool = False
+
+    @property
+    def definition(self) -> str:
+        """The cause in words."""
+        if self.slip:
+            return Message(f"{marked(self.combination)} with a slip")
+        return Message(marked(self.combination))
 
     @property
     def changes(self) -> int:
@@ -100,23 +116,9 @@ class PossibleCause(NamedTuple):
         return len(self.combination.changed) + bool(self.slip)
 
 
-def matching_conventions(
-    searched: Searched, values_by_name: Mapping[str, Floats]
-) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match, by their values of queries, and the scores of all."""
-    tried = Tried()
-    matching: list[PossibleCause] = []
-    for name, values in values_by_name.items():
-        scores = searched.scores_of(values)
-        tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(values, scores).all():
-            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
-    return matching, tried
-
-
-def hash_of(values: Floats) -> int:
+def hash_of(values: Floats) -> str:
     """Return a hash of the values of queries, which rounding errors do not change."""
-    return hash((values.round(9) + 0.0).tobytes())
+    return blake2b((values.round(9) + 0.0).tobytes(), digest_size=8).hexdigest()
 
 
 class Setting(NamedTuple):
@@ -314,7 +316,7 @@ def _averaged(
 class Matches(NamedTuple):
     """The combinations that match, and the scores of all that were tried."""
 
-    causes: list[PossibleCause]  # the fewest changes first
+    causes: list[Cause]  # the fewest changes first
     tried: Tried
     nearest: Combination | None  # gives most of the reported values of queries, if there are some
     agreeing: Mask  # the queries that agree with it
@@ -340,7 +342,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
             # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
-            causes.append(PossibleCause(combination, hash_of(matching_values)))
+            causes.append(Cause(combination, hash_of(matching_values)))
     order = list(CONVENTIONS)
     causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
     return Matches(causes, tried, nearest, agreeing)
@@ -425,7 +427,7 @@ class SlipSearch(NamedTuple):
     queries: Sequence[Queries]  # at every cutoff
     tried: Tried  # gets the scores of all slips
 
-    def causes(self) -> list[PossibleCause]:
+    def causes(self) -> list[Cause]:
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
@@ -442,7 +444,7 @@ class SlipSearch(NamedTuple):
                 causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[Cause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
         usual = {}
         for combination, values in self._values(NO_SLIP, changed):
@@ -457,7 +459,7 @@ class SlipSearch(NamedTuple):
                 self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
                 matches = bool(self.searched.matching(values, scores).all())
                 if matches or self.as_given.matching(values, scores).all():
-                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    cause = Cause(combination, hashed, slip.name, as_given=not matches)
                     causes.append(cause)
             if causes:
                 yield min(causes, key=lambda cause: cause.changes)
