@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import partial
-from itertools import filterfalse, islice, product
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inputs.sources import ARROW, converted
+from ..inputs.sources import converted
 from ..measure.interrupts import interruptible
 from ..measure.messages import in_short, shown
 from ..measure.ties import Floats
@@ -35,8 +35,7 @@ OF_A_SET = "gives another answer for other ids, since it depends on the order of
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-# Rankings that tell the form and rule out most definitions; more if few of these are answered.
-FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
+FIRST_ASKED = 16  # rankings that tell the form and rule out most definitions
 LEAST_ANSWERS = 6  # of these, and for every kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -75,7 +74,8 @@ class Asker:
         second = self._ask(self.form.of(query), query.k, habits)
         difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second = self.once(_renamed(query))
+            # In about half of all sets, documents have another order then.
+            second = self.once(_with_prefix(query, PREFIXES[0]))
             difference = OF_A_SET
         if not _same(first, second):
             habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
@@ -181,32 +181,27 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
-def _renamed(query: Query) -> Query:
-    """Return a ranking with other ids in the same order, of which sets have another order."""
-
-    def keeps_order(prefix: str) -> bool:
-        for documents in (set(query.run), set(query.relevant)):
-            names = [prefix + document for document in documents]
-            if len(names) > 1 and list(set(names)) == names:
-                return True
-        return False
-
-    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
-    return _with_prefix(query, prefix)
-
-
 def _with_prefix(query: Query, prefix: str) -> Query:
+    """Return a ranking with other ids in the same order."""
     run = {prefix + document: score for document, score in query.run.items()}
     qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    value = _only_value(returned, is_batch=is_batch)
+    """Read a number, also from an array of one, or of two copies of a query in a batch."""
+    value = returned
+    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        values = returned
+        if is_batch and isinstance(returned, Mapping):
+            values = list(returned.values())
+        numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
+        if len(numbers) <= 1 + is_batch and len({*map(str, numbers)}) == 1:
+            value = numbers[0]
     if value is None:
         return Answer(math.nan, "returns None")
     number = None
-    if not isinstance(value, (str, bytes, bool, np.bool_)):
+    if not isinstance(value, (str, bytes, bool)):
         with suppress(TypeError, ValueError):
             number = float(value)
     if number is None:
@@ -215,25 +210,6 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
     if not math.isfinite(number):
         return Answer(math.nan, f"returns {number}")
     return Answer(number)
-
-
-def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or of two copies of a query in a batch."""
-    sequences: tuple[type, ...] = (np.ndarray, *ARROW)
-    most = 1
-    if is_batch:
-        sequences += (list,)
-        most = 2
-    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        values = returned
-        if is_batch and isinstance(returned, Mapping):
-            values = list(returned.values())
-        values = converted(values)
-        if isinstance(values, sequences):
-            numbers: Any = np.ma.asanyarray(values).reshape(-1).tolist()
-            if len({*map(str, numbers)}) == 1 and len(numbers) <= most:
-                return numbers[0]
-    return returned
 
 
 # Many rankings
@@ -294,28 +270,20 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
 
 
-def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not.
+def tolerance_of(values: Floats) -> float:
+    """Return how far a value may differ from the value that it was rounded from.
 
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.array([1 / 3, 0]))
-    (2, None)
+    >>> tolerance_of(np.array([0.63, 0.5])), tolerance_of(np.array([1 / 3, 0]))
+    (0.005002, 2e-06)
     """
     numbers = np.unique(values[np.isfinite(values)])
     # Some definitions give values that are all the same, or 0 and 1.
     if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
-        return None
+        return FLOAT32
     for decimals in range(MOST_DECIMALS + 1):
         if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
-            return decimals
-    return None
-
-
-def tolerance_of(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from."""
-    decimals = decimals_of(values)
-    if decimals is None:
-        return FLOAT32
-    return FLOAT32 + 0.5 * 10.0**-decimals
+            return FLOAT32 + 0.5 * 10.0**-decimals
+    return FLOAT32
 
 
 # The call
@@ -325,7 +293,6 @@ class Explained(NamedTuple):
     """How well some definition explains the first answers; the higher, the better."""
 
     completely: int = 0
-    exactly: int = 0  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
     # how many values other than 0 and 1, which many definitions share; 0 if these are few
     telling: int = 0
@@ -361,25 +328,20 @@ class Candidate(NamedTuple):
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, then the likeliest other one."""
-    candidates = []
-    for call in calls:
-        candidate = _asked_first(function, call, FIRST_ASKED, seed)
-        if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
-            candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
-        candidates.append(candidate)
+    candidates = [_asked_first(function, call, seed) for call in calls]
     if any(
         candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
     ):
         # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
-    complete = _complete(candidates, most)
+    complete = _complete(candidates)
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
     return [*complete[:MOST_CALLS], *others[:1]]
 
 
-def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
+def _complete(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, the best first."""
     # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
     # answers of only 0 or 1 or that depend on the order of a set.
@@ -391,25 +353,22 @@ def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
             continue
         if some_telling and not explained.telling:
             continue
-        if explained.minus_slips and 4 * candidate.answered < most:
-            continue
         complete.append(candidate)
     # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))
-    complete.sort(key=lambda candidate: candidate.explained, reverse=True)
-    return complete
+    return sorted(complete, key=lambda candidate: candidate.explained, reverse=True)
 
 
-def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
-    """Ask about the first rankings without ties: a few of them if none of these has an answer."""
-    numbers = tuple(islice(filter(is_plain, range(10**5)), count))
+def _asked_first(function: NDCGFunction, call: Call, seed: int) -> Candidate:
+    """Ask about the first rankings without ties."""
+    numbers = tuple(islice(filter(is_plain, range(10**5)), FIRST_ASKED))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
     answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
-    first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+    first = Answers(queries, values[None], answered, np.zeros_like(answered), tolerance_of(values))
     explained = Explained()
     depends_on_sets = False
     if answered.any():
@@ -430,15 +389,13 @@ def _explained(first: Answers) -> Explained:
     expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
     explained: list[list[int]] = []
-    for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        answers = first._replace(tolerance=tolerance)
-        _, known, agree = compared(usual_definitions, answers, scaled=scaled)
+    for scaled in (False, True):
+        _, known, agree = compared(usual_definitions, first, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
-        exact = complete & (tolerance == FLOAT32)
         many = complete | (agreeing >= max(half, LEAST_ANSWERS))
-        columns = complete, exact, (-slips - scaled) * complete, agreeing * many
+        columns = complete, (-slips - scaled) * complete, agreeing * many
         explained += np.stack(columns, axis=1).tolist()
     return Explained(*max(explained))
