@@ -27,7 +27,7 @@ from .definitions import FACTORS, VISIBLE, Answers, Match, explain_answers
 from .forms import FORMS, NDCGFunction, Shows, arguments_text, possible_calls
 from .search import usual_options
 from .slip_terms import Documents, Queries, Query, ranked
-from .slips import DUPLICATES_COUNTED, slip_named
+from .slips import slip_named
 
 LEAST_AGREEING = 0.2  # the share of the answers that some convention gives if arguments are right
 NEAREST_SHOWN = 5  # conventions in the table
@@ -109,11 +109,7 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        names = []
-        for match in self.matches:
-            if match == Match(match.convention):
-                names.append(match.convention)
-        return tuple(names)
+        return tuple(name for name in CONVENTIONS if Match(name) in self.matches)
 
     @property
     def is_doubtful(self) -> bool:
@@ -142,11 +138,10 @@ class Check(Readable):
             return 3
         if not self.conventions:
             return 1
-        if self.wanted:
-            if self.wanted not in self.conventions:
-                return 1
-            if self.unordered and self.wanted not in WITHOUT_ORDER:
-                return 1
+        if self.wanted and self.wanted not in self.conventions:
+            return 1
+        if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
+            return 1
         return 0
 
     def _tables(self) -> list[Table]:
@@ -385,7 +380,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
     if asker.counts_duplicates():
-        notes.append(DUPLICATES_COUNTED.sentences)
+        notes.append("A document that is listed twice counts twice.")
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 

@@ -43,23 +43,6 @@ def _another(document: Any) -> Any:
     return ~document
 
 
-def _cut_at_length(query: Query) -> Query:
-    length = max(1, len(query.run))
-    if query.k is None or query.k > length:
-        return query._replace(k=length)
-    return query
-
-
-def _without_negative(query: Query) -> Query:
-    run = dict(query.run)
-    qrels = dict(query.qrels)
-    for document, relevance in query.qrels.items():
-        if relevance < 0:
-            run.pop(document, None)
-            del qrels[document]
-    return query._replace(run=run, qrels=qrels)
-
-
 def _top(query: Query) -> list[Any]:
     return ranked(query)[: query.k]
 
@@ -86,13 +69,11 @@ def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) ->
     return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
-def _zero_if(
-    is_short: Callable[[Query, int], bool],
+def _zero_below_k(
+    size: Callable[[Query], int],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-
     def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
-        are_short = [query.k is not None and is_short(query, query.k) for query in queries]
-        return np.where(are_short, 0.0, ndcg)
+        return np.where([size(query) < (query.k or 0) for query in queries], 0.0, ndcg)
 
     return rule
 
@@ -126,13 +107,6 @@ UNCUT = _with(k=lambda query: None)
 
 # The table
 
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no
-# place for it.
-DUPLICATES_COUNTED = Slip(
-    "a document counted twice",
-    "A document that is listed twice counts twice.",
-    reports=(3, "deepset-ai/haystack#11959"),
-)
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
     "the query's own document left out of the run",
@@ -192,7 +166,9 @@ SLIPS = (
         "ideal of as many relevant documents as were retrieved",
         "The ideal has the query's highest gain at every rank of the result list up to k, even if "
         "fewer documents are relevant, so that long result lists cannot reach 1.",
-        ideal=Term((_cut_at_length,), {"ideal": "full"}),
+        ideal=_with(
+            {"ideal": "full"}, k=lambda query: min(query.k or math.inf, max(1, len(query.run)))
+        ),
     ),
     _by_option(
         "equal weights at ranks 1 and 2",
@@ -490,19 +466,28 @@ SLIPS = (
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
         reports=(1, "jongwook/spark-ranking-metrics#2"),
-        rule=_zero_if(lambda query, k: max(len(query.run), len(query.qrels)) < k),
+        rule=_zero_below_k(lambda query: max(len(query.run), len(query.qrels))),
     ),
     Slip(
         "0 until k documents are judged",
         "A query with fewer than k judgments scores 0.",
         reports=(1, "o19s/quepid#234"),
-        rule=_zero_if(lambda query, k: len(query.qrels) < k),
+        rule=_zero_below_k(lambda query: len(query.qrels)),
     ),
     Slip(
         "negative relevance removed",
         "Documents with a negative relevance are taken out, so those below them move up.",
         reports=(1, "tensorflow/ranking#40"),
-        both=Term((_without_negative,)),
+        both=_with(
+            run=lambda query: {
+                document: score
+                for document, score in query.run.items()
+                if query.qrels.get(document, 0) >= 0
+            },
+            qrels=lambda query: {
+                document: relevance for document, relevance in query.qrels.items() if relevance >= 0
+            },
+        ),
     ),
 )
 
