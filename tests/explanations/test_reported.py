@@ -360,6 +360,12 @@ def test_what_ranx_ir_measures_and_pytrec_eval_return_is_read(ndcg: evaluate.Met
         assert "trec_eval" in ndcg.explain(**inputs, k=10, got=got).matches
 
 
+@pytest.mark.parametrize("text", ["0.31@5,0.283@10", " 0.31@5 , 0.283@10 "])
+def test_means_may_come_before_their_cutoffs(text: str) -> None:
+    given = Reported.read(text, None).given
+    assert {cutoff: float(mean) for cutoff, mean in given.items()} == {(5,): 0.31, (10,): 0.283}
+
+
 def test_a_mean_may_follow_its_name_and_an_equals_sign() -> None:
     for text in ("nDCG@10 = 0.5708", "ndcg@10=0.5708", "NDCG@10: 0.5708"):
         assert dict(Reported.read(text, None).given) == {(10,): "0.5708"}
