@@ -38,9 +38,10 @@ from datetime import UTC, date
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from functools import cache, cached_property, lru_cache, partial
+from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate, chain, combinations, compress, count, cycle, filterfalse, groupby, islice, pairwise, permutations, product, repeat, starmap
+from itertools import accumulate, chain, combinations, compress, count, cycle, groupby, islice, pairwise, permutations, product, repeat, starmap
 from numbers import Integral, Number, Real
 from numpy.typing import NDArray
 from operator import attrgetter, itemgetter, length_hint
@@ -7476,7 +7477,7 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, ById):
         exclude = exclude.queries
     if isinstance(exclude, Mapping):
-        return _rows_of_mapping(exclude)
+        return _inputs_exclusion_rows_of_mapping(exclude)
     if isinstance(exclude, Columns):
         return exclude.query, exclude.query_ids, exclude.document
     if isinstance(exclude, Pairs):
@@ -7488,7 +7489,7 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
 
 
-def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
+def _inputs_exclusion_rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
     by_query = {query: _ids(query, row) for query, row in exclude.items()}
     check_ids("exclude", by_query)
     queries = []
@@ -11747,12 +11748,12 @@ def _json_or_lines(content: bytes) -> Any:
     """Return the value of JSON, or a list of the values of JSON Lines."""
     lines = content.splitlines()
     numbers = [number for number, line in enumerate(lines, start=1) if line.strip()]
-    if len(numbers) < 2 or not _files_cells_is_value(lines[numbers[0] - 1]):
+    if len(numbers) < 2 or not _is_value(lines[numbers[0] - 1]):
         return _value(content)
     return [_value(lines[number - 1], number) for number in numbers]
 
 
-def _files_cells_is_value(line: bytes) -> bool:
+def _is_value(line: bytes) -> bool:
     try:
         parse_json(line)
     except ValueError:  # the value goes on in the next lines, or is faulty
@@ -11784,15 +11785,15 @@ def file_and_column(by: str) -> tuple[str | None, str | None]:
     >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
     (('-', None), ('-', 'language'), (None, 'language'))
     """
-    if _files_groups_is_file(by):
+    if _is_file(by):
         return by, None
     file, _, column = by.rpartition(":")
-    if column and _files_groups_is_file(file):
+    if column and _is_file(file):
         return file, column
     return None, by
 
 
-def _files_groups_is_file(name: str) -> bool:
+def _is_file(name: str) -> bool:
     """Return whether there is such a file, which may be a pipe."""
     if name == "-":
         return True
@@ -15259,23 +15260,6 @@ def _another(document: Any) -> Any:
     return ~document
 
 
-def _cut_at_length(query: Query) -> Query:
-    length = max(1, len(query.run))
-    if query.k is None or query.k > length:
-        return query._replace(k=length)
-    return query
-
-
-def _without_negative(query: Query) -> Query:
-    run = dict(query.run)
-    qrels = dict(query.qrels)
-    for document, relevance in query.qrels.items():
-        if relevance < 0:
-            run.pop(document, None)
-            del qrels[document]
-    return query._replace(run=run, qrels=qrels)
-
-
 def _explanations_slips_top(query: Query) -> list[Any]:
     return ranked(query)[: query.k]
 
@@ -15302,13 +15286,11 @@ def _with_weights(option: str, weights: Callable[[NDArray[np.float64]], Any]) ->
     return Term(options={option: lambda values: weights(np.asarray(values, np.float64))})
 
 
-def _zero_if(
-    is_short: Callable[[Query, int], bool],
+def _zero_below_k(
+    size: Callable[[Query], int],
 ) -> Callable[[Sequence[Query], Floats, Floats], Floats]:
-
     def rule(queries: Sequence[Query], dcg: Floats, ndcg: Floats) -> Floats:
-        are_short = [query.k is not None and is_short(query, query.k) for query in queries]
-        return np.where(are_short, 0.0, ndcg)
+        return np.where([size(query) < (query.k or 0) for query in queries], 0.0, ndcg)
 
     return rule
 
@@ -15342,13 +15324,6 @@ UNCUT = _with(k=lambda query: None)
 
 # The table
 
-# It takes ranked ids to make it, in which a document can be listed twice; other forms have no
-# place for it.
-DUPLICATES_COUNTED = Slip(
-    "a document counted twice",
-    "A document that is listed twice counts twice.",
-    reports=(3, "deepset-ai/haystack#11959"),
-)
 # As `exclude={query: [query]}` with `exclude_from="run"`. It takes the id of the query to make it.
 OWN_DOCUMENT = Slip(
     "the query's own document left out of the run",
@@ -15408,7 +15383,9 @@ SLIPS = (
         "ideal of as many relevant documents as were retrieved",
         "The ideal has the query's highest gain at every rank of the result list up to k, even if "
         "fewer documents are relevant, so that long result lists cannot reach 1.",
-        ideal=Term((_cut_at_length,), {"ideal": "full"}),
+        ideal=_with(
+            {"ideal": "full"}, k=lambda query: min(query.k or math.inf, max(1, len(query.run)))
+        ),
     ),
     _by_option(
         "equal weights at ranks 1 and 2",
@@ -15706,19 +15683,28 @@ SLIPS = (
         "0 if lists are shorter than k",
         "A query with fewer than k documents retrieved and judged scores 0.",
         reports=(1, "jongwook/spark-ranking-metrics#2"),
-        rule=_zero_if(lambda query, k: max(len(query.run), len(query.qrels)) < k),
+        rule=_zero_below_k(lambda query: max(len(query.run), len(query.qrels))),
     ),
     Slip(
         "0 until k documents are judged",
         "A query with fewer than k judgments scores 0.",
         reports=(1, "o19s/quepid#234"),
-        rule=_zero_if(lambda query, k: len(query.qrels) < k),
+        rule=_zero_below_k(lambda query: len(query.qrels)),
     ),
     Slip(
         "negative relevance removed",
         "Documents with a negative relevance are taken out, so those below them move up.",
         reports=(1, "tensorflow/ranking#40"),
-        both=Term((_without_negative,)),
+        both=_with(
+            run=lambda query: {
+                document: score
+                for document, score in query.run.items()
+                if query.qrels.get(document, 0) >= 0
+            },
+            qrels=lambda query: {
+                document: relevance for document, relevance in query.qrels.items() if relevance >= 0
+            },
+        ),
     ),
 )
 
@@ -15792,13 +15778,27 @@ class Searched(NamedTuple):
         return np.asarray(self.evidence.near(compared).all(axis=1))
 
 
-class PossibleCause(NamedTuple):
-    """A convention, other options or a slip that gives the reported scores."""
+class Cause(NamedTuple):
+    """What gives the reported scores.
+
+    Attributes:
+        combination: a convention, and the options that differ from it.
+        values: a hash of the values of queries, the same for causes that give them the same.
+        slip: the name of a slip on it; empty without one.
+        as_given: whether it gives the scores only if they are no percentages.
+    """
 
     combination: Combination
-    values: int  # a hash of the values of queries
-    slip: str = ""  # the name of the slip; empty without one
-    as_given: bool = False  # whether it gives the scores only if they are no percentages
+    values: str
+    slip: str = ""
+    as_given: bool = False
+
+    @property
+    def definition(self) -> str:
+        """The cause in words."""
+        if self.slip:
+            return Message(f"{marked(self.combination)} with a slip")
+        return Message(marked(self.combination))
 
     @property
     def changes(self) -> int:
@@ -15806,23 +15806,9 @@ class PossibleCause(NamedTuple):
         return len(self.combination.changed) + bool(self.slip)
 
 
-def matching_conventions(
-    searched: Searched, values_by_name: Mapping[str, Floats]
-) -> tuple[list[PossibleCause], Tried]:
-    """Return the conventions that match, by their values of queries, and the scores of all."""
-    tried = Tried()
-    matching: list[PossibleCause] = []
-    for name, values in values_by_name.items():
-        scores = searched.scores_of(values)
-        tried.add(scores, np.zeros(len(scores), np.int64))
-        if searched.matching(values, scores).all():
-            matching.append(PossibleCause(Combination(name, {}, math.nan), hash_of(values)))
-    return matching, tried
-
-
-def hash_of(values: Floats) -> int:
+def hash_of(values: Floats) -> str:
     """Return a hash of the values of queries, which rounding errors do not change."""
-    return hash((values.round(9) + 0.0).tobytes())
+    return blake2b((values.round(9) + 0.0).tobytes(), digest_size=8).hexdigest()
 
 
 class Setting(NamedTuple):
@@ -16020,7 +16006,7 @@ def _averaged(
 class Matches(NamedTuple):
     """The combinations that match, and the scores of all that were tried."""
 
-    causes: list[PossibleCause]  # the fewest changes first
+    causes: list[Cause]  # the fewest changes first
     tried: Tried
     nearest: Combination | None  # gives most of the reported values of queries, if there are some
     agreeing: Mask  # the queries that agree with it
@@ -16046,7 +16032,7 @@ def search(searched: Searched, settings: Iterable[Setting]) -> Matches:
             # If the cutoffs are known, all rows of a setting belong to one match.
             matching_values = values if evidence.cutoffs else values[[row]]
             combination = _combination(searched, setting, row, matching_values)
-            causes.append(PossibleCause(combination, hash_of(matching_values)))
+            causes.append(Cause(combination, hash_of(matching_values)))
     order = list(CONVENTIONS)
     causes.sort(key=lambda cause: (cause.changes, order.index(cause.combination.convention)))
     return Matches(causes, tried, nearest, agreeing)
@@ -16131,7 +16117,7 @@ class SlipSearch(NamedTuple):
     queries: Sequence[Queries]  # at every cutoff
     tried: Tried  # gets the scores of all slips
 
-    def causes(self) -> list[PossibleCause]:
+    def causes(self) -> list[Cause]:
         """Return the slips that give the reported scores, except slips that equal an option."""
         changed = {}
         evidence = self.searched.evidence
@@ -16148,7 +16134,7 @@ class SlipSearch(NamedTuple):
                 causes += self._matching({**changed, "discount": discount})
         return sorted(causes, key=lambda cause: cause.changes)
 
-    def _matching(self, changed: Mapping[str, Any]) -> Iterator[PossibleCause]:
+    def _matching(self, changed: Mapping[str, Any]) -> Iterator[Cause]:
         """Yield the slips that give the scores, on the convention that needs least changes."""
         usual = {}
         for combination, values in self._values(NO_SLIP, changed):
@@ -16163,7 +16149,7 @@ class SlipSearch(NamedTuple):
                 self.tried.add(scores, np.full(len(scores), 1 + len(combination.changed)))
                 matches = bool(self.searched.matching(values, scores).all())
                 if matches or self.as_given.matching(values, scores).all():
-                    cause = PossibleCause(combination, hashed, slip.name, as_given=not matches)
+                    cause = Cause(combination, hashed, slip.name, as_given=not matches)
                     causes.append(cause)
             if causes:
                 yield min(causes, key=lambda cause: cause.changes)
@@ -16200,7 +16186,6 @@ class SlipSearch(NamedTuple):
 # ndcg/explanations/definitions.py: The definitions of nDCG that explain answers of a function: conventions, slips, and factors.
 
 VISIBLE = 1e-4  # the least difference that a reader sees
-FIRST_ORDERED = 4  # rankings with ties that are tried in all orders before the others
 MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
@@ -16356,11 +16341,9 @@ def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[
     """Yield the orders of documents that differ in the ranks of relevant ones."""
     size = len(relevant) + len(others)
     for ranks in permutations(range(size), len(relevant)):
-        documents = list(others)
-        # In ascending order of ranks, no insertion moves an earlier one.
-        for rank, document in sorted(zip(ranks, relevant, strict=True), key=lambda pair: pair[0]):
-            documents.insert(rank, document)
-        yield documents
+        at_ranks = dict(zip(ranks, relevant, strict=True))
+        rest = iter(others)
+        yield [at_ranks[rank] if rank in at_ranks else next(rest) for rank in range(size)]
 
 
 # Definitions to try
@@ -16368,7 +16351,6 @@ def _orders_of(relevant: Sequence[Any], others: Sequence[Any]) -> Iterator[list[
 ASCENDING_ORDER = slip_named("ascending order")
 ASCENDING_TIES = slip_named("ties by ascending document id")
 IN_32_BITS = slip_named("scores rounded to 32 bits")
-
 
 # The slip of every precision of scores, by the name that it has in an option or here
 PRECISIONS = {
@@ -16567,25 +16549,22 @@ def _has_some_order(
 ) -> bool:
     """Return whether every answer is the value of its ranking with tied documents in some order."""
     rounded = answers.queries.changed(PRECISIONS[precision].both.changes)
-    all_numbers = np.flatnonzero(rows).tolist()
-    # Most definitions fail on the first ones.
-    for numbers in (all_numbers[:FIRST_ORDERED], all_numbers[FIRST_ORDERED:]):
-        queries: list[Query] = []
-        ranking: list[int] = []  # the number of the ranking of every query
-        for number in numbers:
-            arrangements = _arrangements(rounded[number])
-            queries += arrangements
-            ranking += [number] * len(arrangements)
-        if not queries:
-            continue
-        expected = empty.fill(definition.scores(Queries(queries)), queries)
-        values = answers.values[:, ranking]
-        agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
-        for agrees in agree:
-            # how many orders of every ranking agree
-            counts = np.bincount(ranking, agrees)
-            if not counts[ranking].all():
-                return False
+    queries: list[Query] = []
+    ranking: list[int] = []  # the number of the ranking of every query
+    for number in np.flatnonzero(rows).tolist():
+        arrangements = _arrangements(rounded[number])
+        queries += arrangements
+        ranking += [number] * len(arrangements)
+    if not queries:
+        return True
+    expected = empty.fill(definition.scores(Queries(queries)), queries)
+    values = answers.values[:, ranking]
+    agree = np.isclose(values, expected, rtol=0, atol=answers.tolerance, equal_nan=True)
+    for agrees in agree:
+        # how many orders of every ranking agree
+        counts = np.bincount(ranking, agrees)
+        if not counts[ranking].all():
+            return False
     return True
 
 
@@ -16912,9 +16891,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
     >>> [call.text for call in possible_calls(lambda r, k, method=0: 0, 10, ("lists", "relevance"))]
     ['relevance by rank, k']
     """
-    hints: dict[Call, int] = {}
+    calls: list[Call] = []
     keywords = tuple(
-        parameter.name for parameter in _parameters(function) or () if _must_be_named(parameter)
+        parameter.name for parameter in _parameters(function) if _must_be_named(parameter)
     )
     is_only_form = len(forms) == 1
     for (names, cutoff), name_of_form in product(accepted_arguments(function, k), forms):
@@ -16929,10 +16908,9 @@ def possible_calls(function: NDCGFunction, k: int | None, forms: Sequence[str]) 
         for order in permutations(range(len(form.arguments))):
             for compared_cutoff in cutoffs:
                 call = Call(name_of_form, cutoff, order, compared_cutoff, keywords, tuple(names))
-                if form.must_be_hinted and not is_only_form and not all(call.hinted):
-                    continue
-                hints[call] = sum(call.hinted)
-    return sorted(hints, key=hints.__getitem__, reverse=True)
+                if is_only_form or not form.must_be_hinted or all(call.hinted):
+                    calls.append(call)
+    return sorted(calls, key=lambda call: sum(call.hinted), reverse=True)
 
 
 def accepted_arguments(
@@ -16944,9 +16922,6 @@ def accepted_arguments(
     [(['scores', 'relevance'], 'k')]
     """
     parameters = _parameters(function)
-    if parameters is None:
-        yield ["", ""], None if k is None else 2
-        return
     cutoff = next(filter(_is_cutoff, parameters), None)
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     others = []
@@ -16986,15 +16961,13 @@ def accepted_arguments(
         yield needed_names, None
 
 
-def _parameters(function: NDCGFunction) -> list[inspect.Parameter] | None:
-    """Return the parameters of a function; None if they are unknown, as of `*arguments`."""
-    try:
+def _parameters(function: NDCGFunction) -> list[inspect.Parameter]:
+    """Return the parameters of a function; two and a cutoff if unknown, as of `*arguments`."""
+    with suppress(ValueError, TypeError):
         parameters = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):
-        return None
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return None
-    return parameters
+        if all(parameter.kind is not parameter.VAR_POSITIONAL for parameter in parameters):
+            return parameters
+    return list(inspect.signature(lambda x, y, k: 0).parameters.values())
 
 
 def _is_cutoff(parameter: inspect.Parameter) -> bool:
@@ -17247,8 +17220,7 @@ OF_A_SET = "gives another answer for other ids, since it depends on the order of
 FLOAT32 = 2e-6  # the tolerance of a value: some functions compute in 32 bits
 NO_VALUE = ("returns nan", "returns None")  # as for a query that is left out of the mean
 MOST_DECIMALS = 6  # to which a function may round; with more, FLOAT32 is the tolerance
-# Rankings that tell the form and rule out most definitions; more if few of these are answered.
-FIRST_ASKED, FIRST_ASKED_IF_FEW_ANSWERS = 16, 64
+FIRST_ASKED = 16  # rankings that tell the form and rule out most definitions
 LEAST_ANSWERS = 6  # of these, and for every kind of rankings
 MOST_CALLS = 3
 IF_LITTLE_SHOWS = 5  # times as many rankings, if a function rounds to few decimals or answers few
@@ -17287,7 +17259,8 @@ class Asker:
         second = self._ask(self.form.of(query), query.k, habits)
         difference = "gives another answer when it is asked twice"
         if self.form.has_ids and _same(first, second):
-            second = self.once(_renamed(query))
+            # In about half of all sets, documents have another order then.
+            second = self.once(_with_prefix(query, PREFIXES[0]))
             difference = OF_A_SET
         if not _same(first, second):
             habits[difference] = f"{first.value:.6g} and {second.value:.6g} for {text}"
@@ -17393,32 +17366,27 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.value == other.value or (math.isnan(one.value) and math.isnan(other.value))
 
 
-def _renamed(query: Query) -> Query:
-    """Return a ranking with other ids in the same order, of which sets have another order."""
-
-    def keeps_order(prefix: str) -> bool:
-        for documents in (set(query.run), set(query.relevant)):
-            names = [prefix + document for document in documents]
-            if len(names) > 1 and list(set(names)) == names:
-                return True
-        return False
-
-    prefix = next(filterfalse(keeps_order, PREFIXES), PREFIXES[0])
-    return _with_prefix(query, prefix)
-
-
 def _with_prefix(query: Query, prefix: str) -> Query:
+    """Return a ranking with other ids in the same order."""
     run = {prefix + document: score for document, score in query.run.items()}
     qrels = {prefix + document: relevance for document, relevance in query.qrels.items()}
     return query._replace(run=run, qrels=qrels)
 
 
 def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
-    value = _only_value(returned, is_batch=is_batch)
+    """Read a number, also from an array of one, or of two copies of a query in a batch."""
+    value = returned
+    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
+        values = returned
+        if is_batch and isinstance(returned, Mapping):
+            values = list(returned.values())
+        numbers: Any = np.ma.asanyarray(converted(values)).reshape(-1).tolist()
+        if len(numbers) <= 1 + is_batch and len({*map(str, numbers)}) == 1:
+            value = numbers[0]
     if value is None:
         return Answer(math.nan, "returns None")
     number = None
-    if not isinstance(value, (str, bytes, bool, np.bool_)):
+    if not isinstance(value, (str, bytes, bool)):
         with suppress(TypeError, ValueError):
             number = float(value)
     if number is None:
@@ -17427,25 +17395,6 @@ def _read_answer(returned: Any, *, is_batch: bool) -> Answer:
     if not math.isfinite(number):
         return Answer(math.nan, f"returns {number}")
     return Answer(number)
-
-
-def _only_value(returned: Any, *, is_batch: bool = False) -> Any:
-    """Return the value in an array or tensor of one, or of two copies of a query in a batch."""
-    sequences: tuple[type, ...] = (np.ndarray, *ARROW)
-    most = 1
-    if is_batch:
-        sequences += (list,)
-        most = 2
-    with suppress(Exception):  # whatever its library raises, it is not an array of numbers
-        values = returned
-        if is_batch and isinstance(returned, Mapping):
-            values = list(returned.values())
-        values = converted(values)
-        if isinstance(values, sequences):
-            numbers: Any = np.ma.asanyarray(values).reshape(-1).tolist()
-            if len({*map(str, numbers)}) == 1 and len(numbers) <= most:
-                return numbers[0]
-    return returned
 
 
 # Many rankings
@@ -17506,28 +17455,20 @@ def ask(function: NDCGFunction, call: Call, cases: int, seed: int) -> Asked:
     return Asked(asker, len(answered) + len(refused), refused_most, answers)
 
 
-def decimals_of(values: Floats) -> int | None:
-    """Return the number of decimals to which values are rounded; None if they are not.
+def tolerance_of(values: Floats) -> float:
+    """Return how far a value may differ from the value that it was rounded from.
 
-    >>> decimals_of(np.array([0.63, 0.5])), decimals_of(np.array([1 / 3, 0]))
-    (2, None)
+    >>> tolerance_of(np.array([0.63, 0.5])), tolerance_of(np.array([1 / 3, 0]))
+    (0.005002, 2e-06)
     """
     numbers = np.unique(values[np.isfinite(values)])
     # Some definitions give values that are all the same, or 0 and 1.
     if len(numbers) < 2 or {0.0, 1.0}.issuperset(numbers):
-        return None
+        return FLOAT32
     for decimals in range(MOST_DECIMALS + 1):
         if np.allclose(numbers, numbers.round(decimals), rtol=1e-7, atol=1e-12):
-            return decimals
-    return None
-
-
-def tolerance_of(values: Floats) -> float:
-    """Return how far a value may differ from the value that it was rounded from."""
-    decimals = decimals_of(values)
-    if decimals is None:
-        return FLOAT32
-    return FLOAT32 + 0.5 * 10.0**-decimals
+            return FLOAT32 + 0.5 * 10.0**-decimals
+    return FLOAT32
 
 
 # The call
@@ -17537,7 +17478,6 @@ class Explained(NamedTuple):
     """How well some definition explains the first answers; the higher, the better."""
 
     completely: int = 0
-    exactly: int = 0  # rather than to the decimals to which the function may round
     minus_slips: int = 0  # of a complete explanation
     # how many values other than 0 and 1, which many definitions share; 0 if these are few
     telling: int = 0
@@ -17573,25 +17513,20 @@ class Candidate(NamedTuple):
 
 def likely_calls(function: NDCGFunction, calls: Sequence[Call], seed: int) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, then the likeliest other one."""
-    candidates = []
-    for call in calls:
-        candidate = _asked_first(function, call, FIRST_ASKED, seed)
-        if 0 < candidate.answered * FIRST_ASKED < LEAST_ANSWERS:
-            candidate = _asked_first(function, call, FIRST_ASKED_IF_FEW_ANSWERS, seed)
-        candidates.append(candidate)
+    candidates = [_asked_first(function, call, seed) for call in calls]
     if any(
         candidate.is_varied and candidate.call.form in ("sets", "ids") for candidate in candidates
     ):
         # The function takes all relevant ids, of which one is a special case.
         candidates = [candidate for candidate in candidates if candidate.call.shows.several]
     most = max((candidate.answered for candidate in candidates), default=0)
-    complete = _complete(candidates, most)
+    complete = _complete(candidates)
     others = [candidate for candidate in candidates if candidate not in complete]
     others.sort(key=lambda candidate: candidate.likelihood(most), reverse=True)
     return [*complete[:MOST_CALLS], *others[:1]]
 
 
-def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
+def _complete(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the calls of which a definition explains all answers, the best first."""
     # Of a call with the wrong arguments, chance explains few answers by a slip or a factor, and
     # answers of only 0 or 1 or that depend on the order of a set.
@@ -17603,25 +17538,22 @@ def _complete(candidates: Sequence[Candidate], most: float) -> list[Candidate]:
             continue
         if some_telling and not explained.telling:
             continue
-        if explained.minus_slips and 4 * candidate.answered < most:
-            continue
         complete.append(candidate)
     # Of calls explained as well, the form that shows the fewest facts comes first.
     forms = list(FORMS)
     complete.sort(key=lambda candidate: forms.index(candidate.call.form))
-    complete.sort(key=lambda candidate: candidate.explained, reverse=True)
-    return complete
+    return sorted(complete, key=lambda candidate: candidate.explained, reverse=True)
 
 
-def _asked_first(function: NDCGFunction, call: Call, count: int, seed: int) -> Candidate:
-    """Ask about the first rankings without ties: a few of them if none of these has an answer."""
-    numbers = tuple(islice(filter(is_plain, range(10**5)), count))
+def _asked_first(function: NDCGFunction, call: Call, seed: int) -> Candidate:
+    """Ask about the first rankings without ties."""
+    numbers = tuple(islice(filter(is_plain, range(10**5)), FIRST_ASKED))
     asker = Asker(function, call)
     queries = plain_rankings(numbers, call.k, call.shows, seed)
     answers = list(map(asker.once, queries.changed(())))
     values = np.array([answer.value for answer in answers])
     answered = np.isfinite(values)
-    first = Answers(queries, values[None], answered, np.zeros(count, bool), tolerance_of(values))
+    first = Answers(queries, values[None], answered, np.zeros_like(answered), tolerance_of(values))
     explained = Explained()
     depends_on_sets = False
     if answered.any():
@@ -17642,16 +17574,14 @@ def _explained(first: Answers) -> Explained:
     expected = expected_values(usual_definitions, first.queries)
     telling = (expected != 0) & (expected != 1)
     explained: list[list[int]] = []
-    for tolerance, scaled in product({FLOAT32, first.tolerance}, (False, True)):
-        answers = first._replace(tolerance=tolerance)
-        _, known, agree = compared(usual_definitions, answers, scaled=scaled)
+    for scaled in (False, True):
+        _, known, agree = compared(usual_definitions, first, scaled=scaled)
         # One of the values tells the factor.
         agreeing = (agree & telling).sum(axis=1) - scaled
         complete = (agree == known).all(axis=1) & (known.sum(axis=1) >= LEAST_ANSWERS)
         complete &= is_varied & (only_0_and_1 | (agreeing > 0))
-        exact = complete & (tolerance == FLOAT32)
         many = complete | (agreeing >= max(half, LEAST_ANSWERS))
-        columns = complete, exact, (-slips - scaled) * complete, agreeing * many
+        columns = complete, (-slips - scaled) * complete, agreeing * many
         explained += np.stack(columns, axis=1).tolist()
     return Explained(*max(explained))
 
@@ -17738,11 +17668,7 @@ class Check(Readable):
     @property
     def _agreed(self) -> tuple[str, ...]:
         """The conventions with which all of its scores agree."""
-        names = []
-        for match in self.matches:
-            if match == Match(match.convention):
-                names.append(match.convention)
-        return tuple(names)
+        return tuple(name for name in CONVENTIONS if Match(name) in self.matches)
 
     @property
     def is_doubtful(self) -> bool:
@@ -17771,11 +17697,10 @@ class Check(Readable):
             return 3
         if not self.conventions:
             return 1
-        if self.wanted:
-            if self.wanted not in self.conventions:
-                return 1
-            if self.unordered and self.wanted not in WITHOUT_ORDER:
-                return 1
+        if self.wanted and self.wanted not in self.conventions:
+            return 1
+        if self.wanted and self.unordered and self.wanted not in WITHOUT_ORDER:
+            return 1
         return 0
 
     def _tables(self) -> list[Table]:
@@ -18014,7 +17939,7 @@ def _compared(asked: Asked, first: Answers, wanted: str) -> Check:
         example = _smallest_example(asker, candidates, nearest, answers.tolerance)
         result = replace(result, example=example)
     if asker.counts_duplicates():
-        notes.append(DUPLICATES_COUNTED.sentences)
+        notes.append("A document that is listed twice counts twice.")
     signature = _signature(result, answers) if result.conventions else ""
     return replace(result, notes=tuple(notes), signature=signature)
 
@@ -18713,6 +18638,8 @@ NDCG = re.compile(r"ndcg(?:(?:@|_at_|_cut[_.]|_)([1-9]\d*))?", re.IGNORECASE)
 ALL_QUERIES = ("all", "amean")
 # A mean with its name, as in the log of BEIR: INFO - NDCG@10: 0.3146
 LOGGED = re.compile(rf"(?:^|\s)(?P<name>{NDCG.pattern})\s*[:=]\s*(?P<value>\S+)$", re.IGNORECASE)
+# as 0.31@5,0.283@10
+SCORES_AT_CUTOFFS = re.compile(r"[^@,]+@[1-9]\d*\s*(,[^@,]+@[1-9]\d*\s*)*")
 QUERY_NAMES = (*QUERY[0], *QUERY[1])
 OTHER_COLUMNS = ("run", "runid", "slice", "measure")  # which hold neither queries nor values
 _Cutoff = tuple[int | None, ...]  # a score's; empty if unknown
@@ -18741,19 +18668,12 @@ class Reported(NamedTuple):
         """Read a score, scores by name, or the value of every query, also as a file or text."""
         content, name = _content_of(got)
         is_list = isinstance(content, (list, tuple)) or getattr(content, "ndim", 0) == 1
-        are_records = is_list and isinstance(next(iter(content), None), Mapping)
-        scores: dict[_Cutoff, Any] = {(): got}
-        if isinstance(content, (bytes, Mapping)) or are_records:
-            results = _Results(content, name)
-            scores = results.scores(k)
-            if not scores:
-                return cls({}, *results.values(k))
-            k = next(iter(scores))[0]
-        elif is_list:
-            return cls({}, got, k)
-        for score in scores.values():
+        reported = cls({(): got}, None, k)
+        if is_list or isinstance(content, (bytes, Mapping)):
+            reported = _Results(content, name).reported(k)
+        for score in reported.given.values():
             _score(score, 1)  # which refuses what is no score
-        return cls(scores, None, k)
+        return reported
 
     @property
     def _scores(self) -> list[_Number]:
@@ -18842,7 +18762,9 @@ def _in_order_of_queries(values: Mapping[Any, Any], rankings: Rankings) -> list[
 
 def _content_of(got: Any) -> tuple[Any, str]:
     """Return the content of a file or of text, else what was given, and its name in errors."""
-    if _explanations_reported_is_file(got):
+    # A number is never the name of a file.
+    is_number = isinstance(got, str) and _decimal(got).is_finite()
+    if isinstance(got, (str, os.PathLike)) and not is_number and os.path.exists(got):
         path = os.fsdecode(got)
         return read_content(path), f"got: {path}"
     is_series = hasattr(got, "to_dict") and hasattr(got, "index")
@@ -18852,29 +18774,10 @@ def _content_of(got: Any) -> tuple[Any, str]:
     if isinstance(got, str):
         if "\n" in got or NDCG.match(got.strip()):
             return got.encode(), "got"
-        if "@" in got:
-            return dict(map(_named_score, got.split(","))), "got"
+        if SCORES_AT_CUTOFFS.fullmatch(got):
+            pairs = (text.split("@") for text in got.split(","))
+            return {f"nDCG@{cutoff.strip()}": score for score, cutoff in pairs}, "got"
     return got, "got"
-
-
-def _explanations_reported_is_file(got: Any) -> bool:
-    """Return whether this is a file or a pipe, and not a number."""
-    if isinstance(got, str) and ("\n" in got or _decimal(got).is_finite()):
-        return False
-    is_path = isinstance(got, (str, os.PathLike))
-    return is_path and os.path.exists(got) and not os.path.isdir(got)
-
-
-def _named_score(text: str) -> tuple[str, str]:
-    """Return the name and the score of text such as 0.31@5."""
-    score, _, cutoff = text.strip().partition("@")
-    name = f"nDCG@{cutoff}"
-    if NDCG.fullmatch(name) is None:
-        raise InputError(
-            f"{mark('got')} must be scores with their cutoffs, such as 0.31@5,0.283@10; "
-            f"got {shown(text)}"
-        )
-    return name, score
 
 
 # Numbers
@@ -18961,90 +18864,77 @@ class _Results:
     """The values of queries, or else the means, in text, a mapping or a list of a program."""
 
     def __init__(self, content: Any, name: str) -> None:
-        # name: what errors call it
-        self.name = name
-        # The rows of every nDCG, by its cutoff; by () for rows without a measure.
-        self.query_rows: dict[_Cutoff, list[_Row]] = {}
-        self.mean_rows: dict[_Cutoff, list[_Row]] = {}
+        self.name = name  # what errors call it
+        # The values of every nDCG by query, by its cutoff; by () for rows without a measure. Rows
+        # without a query are a list there, by None.
+        self.by_query: dict[_Cutoff, dict[Any, Any]] = {}
+        self.means: dict[_Cutoff, dict[Any, Any]] = {}
         self.other_measures: dict[str, None] = {}
         try:
-            if isinstance(content, bytes):
-                content = read_cells(content)
-            if isinstance(content, pa.Table):
-                content = content.to_pylist()
-            read = _rows_of_lines if isinstance(content, Iterator) else _rows_of_json
-            for row in read(content):
-                self._add(row)
+            rows = list(_rows_of(content))
         except ValueError as error:
             raise InputError(
                 f"{error}; give JSON of values by query, or lines of a query and its value", name
             ) from None
+        for row in rows:
+            cutoff = _cutoff_of(row.measure)
+            # A mean may have the name of its measure in place of the query.
+            cutoff_of_mean = _cutoff_of(row.query)
+            if row.measure is not None and not cutoff:
+                self.other_measures[str(row.measure)] = None
+            elif cutoff_of_mean or row.query in ALL_QUERIES:
+                self._add(self.means.setdefault(cutoff or cutoff_of_mean, {}), "the mean", row)
+            else:
+                self._add(self.by_query.setdefault(cutoff, {}), row.query, row)
 
-    def _add(self, row: _Row) -> None:
-        cutoff = _cutoff_of(row.measure)
-        # A mean may have the name of its measure in place of the query.
-        cutoff_of_mean = _cutoff_of(row.query)
-        if row.measure is not None and not cutoff:
-            self.other_measures[str(row.measure)] = None
-        elif cutoff_of_mean or row.query in ALL_QUERIES:
-            mean = row._replace(query="the mean")
-            self.mean_rows.setdefault(cutoff or cutoff_of_mean, []).append(mean)
-        else:
-            self.query_rows.setdefault(cutoff, []).append(row)
+    def _add(self, values: dict[Any, Any], query: Any, row: _Row) -> None:
+        value = row.value
+        if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
+            value = None
+        if query is None:
+            values.setdefault(None, []).append(value)
+            return
+        first = values.setdefault(query, value)
+        if repr(first) != repr(value) and _decimal(first) != _decimal(value):
+            raise InputError(
+                f"{shown(query)} has two values, {shown(first)} and {shown(value)}; "
+                "give one of them",
+                self.name,
+            )
 
-    def scores(self, k: Any) -> dict[_Cutoff, Any]:
-        """Return the means by cutoff, only the one at k if it is given; none beside queries."""
+    def reported(self, k: Any) -> Reported:
+        """Return the means at k, or at all cutoffs; beside the values of queries, these."""
         # Beside the names of means, rows without a measure are other means, such as MAP.
-        means = dict(self.mean_rows)
+        means = dict(self.means)
         means.pop((), None)
-        if not means or any(self.query_rows):
-            return {}
-        cutoffs: Iterable[_Cutoff] = means
-        if k is not None:
-            cutoffs = [(k,)]
-        return {cutoff: self._values_at(cutoff, means)["the mean"] for cutoff in cutoffs}
-
-    def values(self, k: Any) -> tuple[Any, Any]:
-        """Return the values by query, or in order, and their cutoff: k, or the only nDCG's."""
+        if means and not any(self.by_query):
+            cutoffs: Iterable[_Cutoff] = means
+            if k is not None:
+                cutoffs = [(k,)]
+            scores = {cutoff: self._at(cutoff, means)["the mean"] for cutoff in cutoffs}
+            return Reported(scores, None, next(iter(scores))[0])
         cutoff: _Cutoff = (k,)
-        if cutoff not in self.query_rows and () in self.query_rows:
+        if cutoff not in self.by_query and () in self.by_query:
             cutoff = ()
-        elif k is None and len(self.query_rows) == 1:
-            (cutoff,) = self.query_rows
-        return self._values_at(cutoff, self.query_rows), next(iter(cutoff), k)
-
-    def _values_at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, list[_Row]]) -> Any:
-        """Return values by query, or in order if they have none; None for a query without one."""
-        if cutoff not in known:
-            names = [result_name("nDCG", *cutoff_of_rows) for cutoff_of_rows in known]
-            there = brief(names or self.other_measures, " and ") or "no value"
-            hint = ""
-            if known:
-                (k,) = next(iter(known))
-                hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
-            name = result_name("nDCG", *cutoff)
-            raise InputError(f"holds {there}, not {name}{hint}", self.name)
-        by_query: dict[Any, Any] = {}
-        alone: list[Any] = []
-        for row in known[cutoff]:
-            value = row.value
-            if isinstance(value, str) and value.lower() in WITHOUT_VALUE:
-                value = None
-            if row.query is None:
-                alone.append(value)
-                continue
-            first = by_query.setdefault(row.query, value)
-            if repr(first) != repr(value) and _decimal(first) != _decimal(value):
-                raise InputError(
-                    f"{shown(row.query)} has two values, {shown(first)} and {shown(value)}; "
-                    "give one of them",
-                    self.name,
-                )
-        if by_query and alone:
+        elif k is None and len(self.by_query) == 1:
+            (cutoff,) = self.by_query
+        values = self._at(cutoff, self.by_query)
+        if None in values and len(values) > 1:
             raise InputError(
                 "some values have a query, others none; give each of them its query", self.name
             )
-        return by_query or alone
+        return Reported({}, values.get(None, values), next(iter(cutoff), k))
+
+    def _at(self, cutoff: _Cutoff, known: Mapping[_Cutoff, Any]) -> Any:
+        if cutoff in known:
+            return known[cutoff]
+        names = [result_name("nDCG", *cutoff_of_values) for cutoff_of_values in known]
+        there = brief(names or self.other_measures, " and ") or "no value"
+        hint = ""
+        if known:
+            (k,) = next(iter(known))
+            hint = f"; choose {mark('cutoff of nDCG', k, said=f'k={k}')}"
+        raise InputError(f"holds {there}, not {result_name('nDCG', *cutoff)}{hint}", self.name)
 
 
 def _cutoff_of(measure: Any) -> _Cutoff:
@@ -19057,130 +18947,101 @@ def _cutoff_of(measure: Any) -> _Cutoff:
     return (int(match[1]),)
 
 
-# Lines
-
-
-def _rows_of_lines(lines: Iterable[Line]) -> Iterator[_Row]:
-    """Yield the values in lines, of which the first may be a header."""
-    lines = list(lines)
-    is_log = False
-    for line in lines:
-        if match := LOGGED.search(line.text):
-            is_log = True
-            yield _Row(ALL_QUERIES[0], match["value"], match["name"])
-    if is_log:
+def _rows_of(content: Any) -> Iterator[_Row]:
+    """Yield the values in a file or text, or in the results of programs."""
+    if isinstance(content, bytes):
+        content = read_cells(content)
+    if isinstance(content, Iterator):
+        yield from _rows_of_lines(list(content))
         return
-    header: list[str] = []
-    for index, (number, text, cells) in enumerate(lines):
-        *words, value = cells
-        has_value = _explanations_reported_is_value(value)
-        is_of_all = not set(ALL_QUERIES).isdisjoint(words)
-        if index == 0 and (cells[0] == "" or not (has_value or is_of_all)):
-            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
-            header = cells
-            continue
-        if is_of_all and not (header or has_value):
-            # such as the name of the run, in the output of trec_eval
-            continue
-        if len(cells) == len(header):
-            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
-            continue
-        row = None if header else _row_of_words(words, value)
-        if row is None:
-            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
-        yield row
-
-
-def _row_of_words(words: list[str], value: str) -> _Row | None:
-    """Return the value after words, which name a measure and a query; None if they do not."""
-    if len(words) > 2:
-        return None
-    if len(words) == 2 and NDCG.fullmatch(words[1]):
-        # ir_measures prints the query first.
-        words.reverse()
-    measure, query = [None, None, *words][-2:]
-    if not _explanations_reported_is_value(value) and (measure is None or _cutoff_of(measure)):
-        # Only other measures may have any value.
-        return None
-    return _Row(query, value, measure)
-
-
-def _explanations_reported_is_value(text: str) -> bool:
-    """Return whether text is a finite number, or shows that a query has no value."""
-    if text.lower() in WITHOUT_VALUE:
-        return True
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-# Mappings and records
-
-
-def _rows_of_json(value: Any) -> Iterator[_Row]:
-    """Yield the values in the results of programs: records, a saved report, mappings, or a list."""
-    if isinstance(value, (list, tuple)):
-        yield from _rows_of_list(value)
+    if isinstance(content, pa.Table):
+        content = content.to_pylist()
+    if isinstance(content, tuple) and isinstance(next(iter(content), None), Mapping):
+        # BEIR returns the means of nDCG, before those of MAP, recall and precision.
+        content = content[0]
+    if isinstance(content, Mapping):
+        yield from _explanations_reported_rows_of_mapping(content)
         return
-    if "metric_score" in value and isinstance(value.get("details"), Mapping):
-        yield from _rows_of_elasticsearch(value["details"])
-        return
-    splits = value.get("scores")
-    if isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
-        yield from _rows_of_mteb(splits)
-        return
-    columns = value.get("queries")
-    if isinstance(columns, Mapping):
-        # a saved report
-        for cells in zip(*columns.values(), strict=True):
-            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
-        return
-    for name, content in value.items():
-        if not isinstance(content, Mapping):
-            yield _Row(name, content)
-        elif isinstance(content.get("queries"), Mapping):
-            # saved reports by run
-            yield from _rows_of_json(content)
-        elif _cutoff_of(name) and not any(map(_cutoff_of, content)):
-            # values by measure, then by query, as ranx has them
-            for query, number in content.items():
-                yield _Row(query, number, name)
-        else:
-            for measure, number in content.items():
-                yield _Row(name, number, measure)
-
-
-def _rows_of_list(values: Sequence[Any]) -> Iterator[_Row]:
-    """Yield the values in records, in a list of values, or in the tuple that BEIR returns."""
-    if isinstance(values, tuple) and isinstance(next(iter(values), None), Mapping):
-        # the means of nDCG, before those of MAP, recall and precision
-        yield from _rows_of_json(values[0])
-        return
-    for value in values:
+    for value in content:
         if isinstance(value, Mapping):
             yield from _rows_of_record(value)
         else:
             yield _Row(None, value)
 
 
+def _rows_of_lines(lines: Sequence[Line]) -> Iterator[_Row]:
+    """Yield the values in lines, of which the first may be a header."""
+    logged = list(filter(None, (LOGGED.search(line.text) for line in lines)))
+    for match in logged:
+        yield _Row(ALL_QUERIES[0], match["value"], match["name"])
+    if logged:
+        return
+    header: list[str] = []
+    for index, (number, text, cells) in enumerate(lines):
+        *words, value = cells
+        has_value = value.lower() in WITHOUT_VALUE or _decimal(value).is_finite()
+        # trec_eval may begin with the name of the run.
+        has_names = not has_value and set(ALL_QUERIES).isdisjoint(words)
+        if index == 0 and (cells[0] == "" or has_names):
+            # In a Series of pandas, the column of ids has no name, and that of values may be 0.
+            header = cells
+        elif len(cells) == len(header):
+            yield from _rows_of_record(dict(zip(header, cells, strict=True)))
+        elif header or len(words) > 2:
+            raise ValueError(f"line {number}: {shown(text)} is not a query and its value")
+        else:
+            if len(words) == 2 and NDCG.fullmatch(words[1]):
+                # ir_measures prints the query first.
+                words.reverse()
+            measure, query = [None, None, *words][-2:]
+            yield _Row(query, value, measure)
+
+
+def _explanations_reported_rows_of_mapping(content: Mapping[Any, Any]) -> Iterator[_Row]:
+    """Yield the values in a result of a program, or by query, by measure, or by both."""
+    columns = content.get("queries")
+    splits = content.get("scores")
+    details = content.get("details")
+    if isinstance(columns, Mapping):
+        # a saved report
+        for cells in zip(*columns.values(), strict=True):
+            yield from _rows_of_record(dict(zip(columns, cells, strict=True)))
+    elif isinstance(splits, Mapping) and set(map(type, splits.values())) == {list}:
+        # a file of MTEB, with the means of every subset of every split
+        for means in chain.from_iterable(splits.values()):
+            for name, mean in means.items():
+                yield _Row(ALL_QUERIES[0], mean, name)
+    elif "metric_score" in content and isinstance(details, Mapping):
+        yield from _rows_of_elasticsearch(details)
+    else:
+        for name, values in content.items():
+            yield from _rows_of_item(name, values)
+
+
+def _rows_of_item(name: Any, values: Any) -> Iterator[_Row]:
+    if not isinstance(values, Mapping):
+        yield _Row(name, values)
+    elif isinstance(values.get("queries"), Mapping):
+        # saved reports by run
+        yield from _explanations_reported_rows_of_mapping(values)
+    elif _cutoff_of(name) and not any(map(_cutoff_of, values)):
+        # values by measure, then by query, as ranx has them
+        for query, value in values.items():
+            yield _Row(query, value, name)
+    else:
+        for measure, value in values.items():
+            yield _Row(name, value, measure)
+
+
 def _rows_of_elasticsearch(details: Mapping[str, Any]) -> Iterator[_Row]:
     """Yield the values in a response of _rank_eval; only a normalized DCG is an nDCG."""
-    metrics = {query: result.get("metric_details") or {} for query, result in details.items()}
+    metrics = [result.get("metric_details") or {} for result in details.values()]
+    measure = None
     # A query with nothing relevant has no normalized DCG in its details.
-    is_ndcg = any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics.values())
-    for query, metric in metrics.items():
-        measure = None
-        if not is_ndcg:
-            measure = next(iter(metric), None)
-        yield _Row(query, details[query].get("metric_score"), measure)
-
-
-def _rows_of_mteb(splits: Mapping[str, list[Any]]) -> Iterator[_Row]:
-    """Yield the means in a file of MTEB, of every subset of every split."""
-    for scores in chain.from_iterable(splits.values()):
-        for name, score in scores.items():
-            yield _Row(ALL_QUERIES[0], score, name)
+    if not any("normalized_dcg" in metric.get("dcg", ()) for metric in metrics):
+        measure = next(chain.from_iterable(metrics), None)
+    for query, result in details.items():
+        yield _Row(query, result.get("metric_score"), measure)
 
 
 def _rows_of_record(record: Mapping[Any, Any]) -> Iterator[_Row]:
@@ -19232,20 +19093,6 @@ class Choice(NamedTuple):
     before: Any
     after: Any
     effect: float
-
-
-class Cause(NamedTuple):
-    """What gives the reported scores.
-
-    Attributes:
-        definition: a convention, and the options that differ from it, in words.
-        slip: the name of a slip on it; empty without one.
-        options: the options to set in Python; empty for a convention or a slip.
-    """
-
-    definition: str
-    slip: str = ""
-    options: str = ""
 
 
 class Verdict(NamedTuple):
@@ -19399,10 +19246,9 @@ class Explanation(Readable):
     def _ways(self, answer: Verdict, gives: str) -> Iterator[str]:
         what = self.reported
         for fit in answer.fits[:SHOWN_CAUSES]:
-            if fit.slip:
-                details = f": {fit.slip}"
-            else:
-                details = f" ({marked(fit.options)})"
+            call, flags = fit.combination.call, fit.combination.flags
+            options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
+            details = f": {fit.slip}" if fit.slip else f" ({options})"
             yield f"{marked(fit.definition)} {gives} {what}{details}."
             what = "it"
 
@@ -19705,7 +19551,7 @@ def _with_answer(
     reported: Reported,
     start: Options,
     values: Mapping[str, Floats],
-) -> tuple[Explanation, PossibleCause | None]:
+) -> tuple[Explanation, Cause | None]:
     """Return an explanation with what gives the scores, and the cause of a difference to explain.
 
     That is a slip, or of the conventions that are named the one that differs in the fewest choices.
@@ -19726,7 +19572,13 @@ def _with_answer(
         percent=reported.percent,
         reported=reported.words,
     )
-    conventions, tried = matching_conventions(searched, values)
+    tried = Tried()
+    conventions: list[Cause] = []
+    for name, by_query in values.items():
+        scores = searched.scores_of(by_query)
+        tried.add(scores, np.zeros(len(scores), np.int64))
+        if searched.matching(by_query, scores).all():
+            conventions.append(Cause(Combination(name, {}, math.nan), hash_of(by_query)))
     if not conventions:
         return _with_causes(explanation, scorer, reported, searched)
     answer = _verdict("conventions", conventions, [tried], evidence)
@@ -19737,7 +19589,7 @@ def _with_answer(
     if answer.kind == "unknown":
         return explanation, None
 
-    def differences(cause: PossibleCause) -> int:
+    def differences(cause: Cause) -> int:
         return len(_explanations_explanation_differing(start, scorer.options_of(cause.combination.convention)))
 
     signature = scorer.signature(scorer.options_of(matches[0]))
@@ -19746,7 +19598,7 @@ def _with_answer(
 
 def _with_causes(
     explanation: Explanation, scorer: Scorer, reported: Reported, searched: Searched
-) -> tuple[Explanation, PossibleCause | None]:
+) -> tuple[Explanation, Cause | None]:
     matches = search(searched, scorer.settings(searched))
     evidence = searched.evidence
     as_given = reported.as_given()
@@ -19803,7 +19655,7 @@ def _by_chance(tried: Sequence[Tried], evidence: Evidence, most: float = math.in
 
 def _verdict(
     kind: Literal["conventions", "cause"],
-    causes: Sequence[PossibleCause],
+    causes: Sequence[Cause],
     tried: Sequence[Tried],
     evidence: Evidence,
 ) -> Verdict:
@@ -19817,19 +19669,7 @@ def _verdict(
         by_chance = expected
         causes = [cause for cause in causes if cause.changes == fewest]
     settings = len({cause.values for cause in causes})
-    fits = tuple(map(_cause_of, causes))
-    return Verdict(kind if is_told else "unknown", fits, settings, by_chance)
-
-
-def _cause_of(cause: PossibleCause) -> Cause:
-    combination = cause.combination
-    if cause.slip:
-        return Cause(Message(f"{marked(combination)} with a slip"), slip=cause.slip)
-    if not combination.changed:
-        return Cause(combination.convention)
-    call, flags = combination.call, combination.flags
-    options = mark("options", call, flags, said=f"{call}; in the shell {flags}")
-    return Cause(Message(marked(combination)), options=Message(options))
+    return Verdict(kind if is_told else "unknown", tuple(causes), settings, by_chance)
 
 
 # ndcg/statistics/significance.py: Confidence intervals of means over queries, and paired tests of the difference of two means.

@@ -26,11 +26,15 @@ MOST_ARRANGEMENTS = 150  # of the tied documents of a ranking
 BASES = {2.0: "2", math.e: "e", 10.0: "10"}
 
 
-FACTORS = {100.0: "The scores are percentages."}
-for _dcg, _ideal in permutations(BASES, 2):
-    FACTORS[math.log(_dcg) / math.log(_ideal)] = (
-        f"The logarithm has base {BASES[_dcg]} in the DCG and {BASES[_ideal]} in the ideal."
-    )
+def _factors() -> dict[float, str]:
+    factors = {100.0: "The scores are percentages."}
+    for dcg, ideal in permutations(BASES, 2):
+        bases = f"base {BASES[dcg]} in the DCG and {BASES[ideal]} in the ideal"
+        factors[math.log(dcg) / math.log(ideal)] = f"The logarithm has {bases}."
+    return factors
+
+
+FACTORS = _factors()
 
 
 class Match(NamedTuple):
