@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date
 from enum import Enum
+from functools import lru_cache
 from itertools import islice, repeat
 from numbers import Number, Real
 from operator import itemgetter
@@ -25,7 +26,7 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
+NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
@@ -35,38 +36,35 @@ NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if type(value) in NO_OBJECTS:  # faster
-        return False
-    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
+    kind: Any = type(value)
+    return _has_fields(kind)
+
+
+@lru_cache(1 << 8)
+def _has_fields(kind: Any) -> bool:
+    """Return whether values of a type have fields; asked once, since most are of few types."""
+    if issubclass(kind, Mapping):
         return True
-    if isinstance(value, tuple):
-        return _has_any(value, ("_fields", "__fields__"))  # the latter of Spark
-    if isinstance(value, (str, bytes, date, Number, list, Set, type, Enum)):
+    if issubclass(kind, tuple):
+        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
-    if _has_any(value, SIGNS_OF_ARRAYS):
-        return False
-    return _is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
+    # Rows of a database, such as those of sqlite3, have keys.
+    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS))
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
     return any(hasattr(value, attribute) for attribute in attributes)
 
 
-def _is_row(value: Any) -> bool:
-    """Return whether a value is a row of a database, such as one of sqlite3."""
-    return hasattr(value, "keys") and hasattr(value, "__getitem__")
-
-
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    if type(value) in (list, tuple):  # faster
-        return True
     return isinstance(value, (list, tuple)) and not is_object(value)
 
 
 def is_nested(value: Any) -> bool:
     """Return whether a value holds others: it is a list or an object."""
-    return is_list(value) or is_object(value)
+    return isinstance(value, (list, tuple)) or is_object(value)
 
 
 def first_in(row: Any) -> Any:
@@ -83,7 +81,7 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if _is_row(value):
+    if hasattr(value, "keys"):  # a row of a database
         return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
     return {name: field for name, field in vars(value).items() if not callable(field)}
 
@@ -105,8 +103,6 @@ def _is_array(value: Any) -> bool:
 
 def _has_arrays(value: Any, depth: int) -> bool:
     """Return whether an object holds an array, at most so deep."""
-    if type(value) in SINGLE:  # faster
-        return False
     if is_list(value):
         return _has_arrays(_first(value), depth)
     if depth > 0 and is_object(value):
@@ -141,17 +137,15 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
-            known = fields.get(path)
-            if known is None or _tells_more(field, known):
+            known = fields.setdefault(path, field)
+            if _told(field) > _told(known):
                 fields[path] = field
     return fields
 
 
-def _tells_more(field: Field, known: Field) -> bool:
-    """Return whether a field tells more than in another object, where it may be empty or null."""
-    if field.has_fields != known.has_fields:
-        return field.has_fields
-    return _is_empty(known.example) and not _is_empty(field.example)
+def _told(field: Field) -> tuple[bool, bool]:
+    """Return what a field tells, which is less in an object where it is empty or null."""
+    return field.has_fields, not _is_empty(field.example)
 
 
 def to_list(fields: Fields) -> Fields:
@@ -177,7 +171,7 @@ def is_mapping_to_numbers(value: Any) -> bool:
 
 
 def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
@@ -227,8 +221,6 @@ def _shape(value: Any, depth: int, in_lists: int) -> Any:
         return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
     within = _depth_within(value, depth)
     shapes = []
     for name, field in fields_of(value).items():
@@ -249,6 +241,8 @@ def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and of the objects within."""
+    if depth == 0:
+        return
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         # Only text can be a name; the keys of a mapping of documents may be numbers.
@@ -258,11 +252,9 @@ def _fields_within(
         objects, within = _objects_in(example), lists
         if objects and is_list(example):
             within = (*lists, len(path))
-        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, example, within, has_fields)
-        if has_fields:
-            for inner in objects:
-                yield from _fields_within(inner, path, depth_within, within)
+        yield Field(path, example, within, any(map(fields_of, objects)))
+        for inner in objects:
+            yield from _fields_within(inner, path, depth_within, within)
 
 
 def _objects_in(value: Any) -> list[Any]:
@@ -281,16 +273,13 @@ def value_at(value: Any, keys: Keys) -> Any:
     ['a', 'b']
     """
     for position, key in enumerate(keys):
-        if value is None:
-            return None
         # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
         if isinstance(value, Mapping):
             value = value.get(key)
         elif hasattr(value, "keys"):
-            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
-            value = value[key] if has_key else None
+            value = fields_of(value).get(key)
         else:
             value = getattr(value, key, None)
     return value

@@ -43,7 +43,6 @@ from .hashes import Columns
 from .ids import id_kind
 from .object_reader import HitReader, ListReader, ObjectReader
 from .objects import (
-    SINGLE,
     fields_among,
     fields_of,
     first_in,
@@ -271,11 +270,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
 
 def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
-    if not isinstance(row, Mapping):
-        return False
-    if SINGLE.issuperset(map(type, row.values())):  # much faster
-        return True
-    return not any(map(is_nested, row.values()))
+    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
