@@ -199,20 +199,14 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-def _are_numbers(values: Iterable[Any]) -> bool:
-    return all(issubclass(kind, Real) for kind in set(map(type, values)))
-
-
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but their ranks count from 0 or 1."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _are_numbers((*scores, *ranks)):
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Return whether all values are numbers, and none is nan, which has no place in an order."""
+    if not all(issubclass(kind, Real) for kind in set(map(type, values))):
         return False
-    if scores[0] != scores[0]:  # nan
-        return False
-    return len(ranks) == len(scores) and first_if_counted([sorted(ranks)]) is not None
+    return not any(map(math.isnan, values))
 
 
-def equal_scores() -> str:
+def _equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
     return (
@@ -220,7 +214,7 @@ def equal_scores() -> str:
     )
 
 
-def other_order(ascending: bool) -> str:
+def _other_order(ascending: bool) -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = (
         "the ranks are in another order than the scores, and the scores count, as in trec_eval"
@@ -230,7 +224,7 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
-def unlike_ranks(documents: str) -> str:
+def _unlike_ranks(documents: str) -> str:
     """Return what a warning says about hits or rows that are not in the order of their ranks."""
     problem = f"its {documents} are in another order than their ranks, and their order counts"
     ascending = mark("score_order", "ascending")
@@ -252,8 +246,7 @@ def beside_ranks(
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
-    numbers_of_scores = _numbers_or_none(scores)
-    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
         if not id_kind(type(query)):
             continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
@@ -264,26 +257,32 @@ def beside_ranks(
 
 def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
     """Return values with None in place of what is no number."""
-    values = list(values)
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
     return [value if isinstance(value, Real) else None for value in values]
 
 
 def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
     """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    if names.has_no_value:
-        for query, (_, ranks_of_query) in by_query.items():
-            places = _real_numbers(ranks_of_query)
-            if list(places) != sorted(places):
-                return f"query {shown(query)}: {unlike_ranks('rows')}"
+    for query, (scores, ranks) in by_query.items():
+        problem = _beside_ranks([] if names.has_no_value else scores, ranks, names, "rows")
+        if problem:
+            return f"query {shown(query)}: {problem}"
+    return ""
+
+
+def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:
+    """Return what a warning says about the documents of a query beside ranks; empty if they fit.
+
+    Without scores, their order counts.
+    """
+    if not scores:
+        places = _real_numbers(ranks)
+        return "" if places == sorted(places) else _unlike_ranks(documents)
+    if len(ranks) != len(scores) or not _are_numbers((*scores, *ranks)):
         return ""
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return f"query {shown(query)}: {equal_scores()}"
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, names.ascending):
-            return f"query {shown(query)}: {other_order(names.ascending)}"
+    if len(set(scores)) == 1 < len(scores) and first_if_counted([sorted(ranks)]) is not None:
+        return _equal_scores()
+    if _tell_order(ranks) and _contradict(scores, ranks, names.ascending):
+        return _other_order(names.ascending)
     return ""
 
 
@@ -292,18 +291,12 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
 
     Documents of one rank may be in any order: those of several systems, too, contradict others.
     """
-    if not _tell_order(ranks) or not _are_numbers((*scores, *ranks)):
-        return False
-    if any(map(math.isnan, scores)):
-        return False
     best_first = sorted(zip(scores, ranks, strict=True), reverse=not ascending, key=itemgetter(0))
     by_rank = [score for score, _ in sorted(best_first, key=itemgetter(1))]
     return by_rank != sorted(scores, reverse=not ascending)
 
 
-def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
+def _real_numbers(values: Iterable[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, Real)]
 
 
@@ -314,20 +307,13 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     "ascending", scores that fall from hit to hit are still doubtful.
     """
     scores = _real_numbers(values)
-    places = _real_numbers(list(map(as_number, ranks)))
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        return "" if list(places) == sorted(places) else unlike_ranks("hits")
     best_first = sorted(scores, reverse=not names.ascending)
-    if list(scores) == best_first:
-        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
-            return other_order(names.ascending)
-        return ""
+    if scores == best_first:
+        return _beside_ranks(scores, list(map(as_number, ranks)), names, "hits")
     if names.name("score") is not None:
         return ""
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    is_opposite = names.ascending and scores == best_first[::-1]
     if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"

@@ -111,7 +111,7 @@ def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys 
     for field in fields:
         if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
             paths.append(field.keys)
-    return paths[0] if len(paths) == 1 else None
+    return next(iter(paths), None)
 
 
 class ObjectReader:
@@ -142,10 +142,9 @@ class ObjectReader:
     ) -> None:
         fields = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
-        query = fields.get(names.name("query") or "")
-        self.wrapper: Keys = () if query is None else query.list_path
-        if self.wrapper:
-            have_queries = False
+        query = fields.get(names.name("query"), Field(()))
+        self.wrapper = query.list_path
+        have_queries = have_queries and not self.wrapper
         fields, self.roles = _chosen(objects, self.wrapper, fields, names, have_queries)
         document = fields[self.roles.fields["document"]]
         if is_whole and self.roles.query is None and len(document.lists) == 2:
@@ -192,7 +191,7 @@ class ObjectReader:
         """Return the columns of rows that `within` gives, by their roles."""
         paths = {role: self.paths[path] for role, path in self.fields.items()}
         # A defaultdict would add a key that is looked up so.
-        if self.are_flat_rows and objects and type(objects[0]) is dict:
+        if self.are_flat_rows and type(objects[0]) is dict:
             with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
                 return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
         return {role: values_at(objects, keys) for role, keys in paths.items()}
@@ -212,11 +211,9 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if self.wrapper:
-            ids = None  # they are those of the objects around the queries
-        path = self.roles.query if ids is None else None
-        if path is not None:
-            ids = values_at(objects, path)
+        # Ids that are given are those of the objects around the queries, if these have a field.
+        if self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
         elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
@@ -257,15 +254,17 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        values = None if self.roles.value is None else self._list_at(row, self.roles.value)
+        values = self._list_at(row, self.roles.value)
         if self.names.kind == "qrels" and isinstance(values, Mapping):
             # It holds all judged documents, also those that are not in the list beside it.
             return self.lists.read(query, list(values), list(values.values()))
-        ranks = None if self.ranks is None else self._list_at(row, self.ranks)
+        ranks = self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(values, ids), ranks or ())
 
-    def _list_at(self, row: Any, keys: Keys) -> Any:
-        """Return what an object has beside its documents, one after the other."""
+    def _list_at(self, row: Any, keys: Keys | None) -> Any:
+        """Return what an object has beside its documents, one after the other; None for None."""
+        if keys is None:
+            return None
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
