@@ -34,7 +34,7 @@ def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Itera
     if rankings.excluded is not None and rankings.excluded[:, 0].any():
         return  # they leave gaps in ranks
     if score_order == "ascending" and rankings.place is not None:
-        name = run.fields.get("score") if has_ids(run) else None
+        name = getattr(run, "fields", {}).get("score")
         yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
 
 
@@ -74,22 +74,20 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     """
     if not has_ids(run) or not has_ids(qrels) or rankings.unmatched or not len(rankings.score):
         return
-    if rankings.documents is None or rankings.query_ids is None:
+    if rankings.query_ids is None:
         return
+    yield from _own_documents(rankings)
     retrieved = rankings.retrieved
-    lacks_judged = retrieved is not None
-    has_unjudged = rankings.judged is not None
-    first_ids = rankings.documents(0)  # which tell nearly always
+    if retrieved is None:
+        return  # all judged documents are retrieved
     # The retrieved documents of a query come first.
     begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
-    if retrieved is not None and not retrieved[begins].all():
+    if not retrieved[begins].all():
         yield from _respelled_queries(rankings, run)
-    if rankings.excluded is None:
-        if has_unjudged and rankings.names_of(slice(1))[0] in first_ids:
-            yield from _own_documents(rankings)
-        if lacks_judged and str(run.first_id).isdigit():
-            yield from _positions_as_ids(rankings)
-    if lacks_judged and has_unjudged and _may_be_respelled(first_ids):
+    if str(run.first_id).isdigit():
+        yield from _positions_as_ids(rankings)
+    # The ids of the first query tell nearly always.
+    if rankings.judged is not None and _may_be_respelled(next(_first_ids(rankings))):
         yield from respelled_ids(rankings)
 
 
@@ -192,10 +190,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
     can be the same id in other spellings.
     """
-    try:
-        text = "\n" + "\n".join(ids) + "\n"
-    except TypeError:  # ids of another type
-        return False
+    text = "\n".join(["", *map(str, ids), ""])
     if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
         return True
     return text != text.lower() and text != text.upper()
