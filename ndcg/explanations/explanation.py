@@ -19,7 +19,7 @@ import numpy as np
 from ..files.paths import from_files
 from ..inputs.documents import has_ids
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs, read
+from ..inputs.reading import Inputs, read, user_terms
 from ..measure.conventions import CHOICES, CONVENTIONS, empty_text
 from ..measure.messages import InputError, Message, brief, mark, marked, shown, within
 from ..measure.options import AGGREGATION_OPTIONS, ExplainOptions, Options, choice, result_name
@@ -32,7 +32,6 @@ from ..scores.queries import (
     NOTHING_TO_SCORE,
     measure_rankings,
     refuse_missing,
-    user_terms,
     warn_of_predictions,
 )
 from ..show.drawing import figure_of

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..inputs.documents import ById
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs, read
+from ..inputs.reading import Inputs, read, user_terms
 from ..measure.options import Options
 from ..measure.scoring import discounts, ratio, sign
 from ..measure.ties import Floats, Mask
-from ..scores.queries import measure_rankings, user_terms
+from ..scores.queries import measure_rankings
 
 Documents = Mapping[Any, float]
 

@@ -11,6 +11,7 @@
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
@@ -24,7 +25,7 @@ from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
 from .no_rankings import refuse_ids, types_of_tuples
-from .sides import read_side, row_of_table, without_filling
+from .sides import by_query, read_side, row_of_table
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
 Rows = Sequence[Any]  # a list per query
@@ -38,9 +39,6 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and _are_lists_without_ids(qrels):
-        # Lists of text may have been labels; beside a run with ids, they are ids.
-        qrels = read_side("references", qrels, standard_names("qrels"))
     ids = inputs.document_ids
     if _are_lists_without_ids(run) and are_lists(ids):
         # The ids of the documents are lists beside the lists of their values.
@@ -54,12 +52,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         run = _ranked(run, names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
-    elif has_ids(qrels) and is_sparse(run):
-        # The ids of judged documents are numbers of the columns of the run.
-        _refuse_other_columns("references", qrels, run.shape[1])
-        run = _by_column(run)
-    elif has_ids(qrels) and _are_lists_without_ids(run):
-        # Sets and mappings of integers beside scores by position.
+    elif has_ids(qrels):
         run, qrels = _beside_judged_ids(run, qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
@@ -69,6 +62,9 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
     if is_sparse(qrels):
         _refuse_other_columns("predictions", run, qrels.shape[1])
         return _by_column(qrels)
+    if _are_lists_without_ids(qrels):
+        # Lists of text may have been labels; beside a run with ids, they are ids.
+        qrels = read_side("references", qrels, standard_names("qrels"))
     if _are_lists_without_ids(qrels):
         raise _lists_beside_ids(run, qrels)
     return qrels
@@ -92,28 +88,21 @@ def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows = list(map(in_python, in_python(values)))
-    lists = list(map(in_python, in_python(ids)))
+    rows, lists = _lists(values), _lists(ids)
     check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"
-        for name, given in ((argument, row), ("document_ids", row_ids)):
-            if given is None:
-                raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
             problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
             hint = "give an id for each value"
             if argument == "references":
                 hint += ", or, if these are the ids of relevant documents, sets"
             raise InputError(f"{problem}; {hint}", "document_ids", place)
-        documents = []
-        numbers = []
-        for document, number in zip(row_ids, row, strict=True):
-            # FAISS fills up its lists of ids with -1.
-            if document != -1:
-                documents.append(document)
-                numbers.append(as_number(number))
+        # FAISS fills up its lists of ids with -1.
+        places = [index for index, document in enumerate(row_ids) if document != -1]
+        documents = [row_ids[index] for index in places]
+        numbers = [as_number(row[index]) for index in places]
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:
@@ -135,10 +124,15 @@ def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
 
 
 def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
-    """Return predictions that are lists of numbers, and references that have ids.
+    """Return predictions that are lists of numbers or sparse, and references that have ids.
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    if is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        return _by_column(run), qrels
+    if not are_lists(run):
+        return run, qrels
     if types_of_tuples(run) == {(int, int, float)}:
         raise row_of_table("predictions", run[0], names)
     rows = _lists(run)
@@ -156,14 +150,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
 def _ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
-    queries = {}
-    for query, row in enumerate(_lists(run)):
-        ids = without_filling(row)
-        try:
-            queries[query] = documents_of_query(ids, None, names)
-        except InputError as error:
-            raise within(error, "predictions", f"query {query}") from None
-    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
+    ranked = by_query("predictions", enumerate(_lists(run)), names, by_position=True)
+    return replace(ranked, form="lists of integers, which are ids beside ids")
 
 
 def _has_integer_ids(side: ById | Columns) -> bool:
@@ -180,8 +168,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
         columns = len(row)
         _refuse_other_columns("references", ById({query: judged}), columns)
         relevances = np.zeros(columns)
-        for column, relevance in judged.items():
-            relevances[column] = relevance
+        relevances[list(judged)] = list(judged.values())
         labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
 
@@ -248,12 +235,15 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
 # Rows of LETOR
 
 
+def _are_rows(side: Any) -> bool:
+    return isinstance(side, Columns) and side.are_rows
+
+
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores with the ids of the rows, if the references are rows of LETOR."""
-    are_scores = isinstance(run, Columns) and run.are_rows
-    are_judged = isinstance(qrels, Columns) and qrels.are_rows
+    are_judged = _are_rows(qrels)
     scores = run
-    if are_scores:
+    if _are_rows(run):
         if query_ids is not None:
             return run.value
         if run.place_of is None:

@@ -6,6 +6,7 @@ values of all queries, one query after the other, and what was judged and retrie
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import combinations, pairwise
 from types import NoneType
 from typing import Any, NamedTuple
@@ -55,7 +56,6 @@ from .objects import first_in
 from .rankings import Rankings, to_arrow
 from .sides import read_side
 from .sources import (
-    ARROW,
     are_lists,
     is_one_column,
     is_sparse,
@@ -107,7 +107,7 @@ class Inputs(NamedTuple):
         if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        if kind and kind == plain_kind(self.references):
+        if kind == plain_kind(self.references):
             return kind
         return ""
 
@@ -181,22 +181,18 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    for argument, side_names in names.items():
-        names[argument] = side_names.beside_query_ids(inputs.has_query_ids)
+    names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    in_order = {}
-    for name, values in given.items():
-        side: Any = sides.get(name)
-        if not has_ids(side) or side.positions is not None:
-            in_order[name] = values  # whose queries or documents are matched by position
-    refuse_other_orders(in_order)
+    named = {name for name, side in sides.items() if has_ids(side) and side.positions is None}
+    # The queries or documents of others are matched by position.
+    refuse_other_orders({name: given[name] for name in given if name not in named})
     for run in runs:
-        if given[run] is given["references"] and given[run] is not None:
+        if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
     if names["references"].has_no_value and has_ids(sides["references"]):
         _warn_of_unread_relevances(sides["references"].others)
@@ -216,7 +212,7 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
+        if orders[run] != "ascending":
             _refuse_counted_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
@@ -403,17 +399,10 @@ def align(
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
-    try:
+    with user_terms(rankings, first_query):
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
             rankings = rankings.with_gains(labels)
-    except InvalidRankingError as error:
-        argument = {"relevance": "references", "score": "predictions"}[error.array]
-        if rankings.place is None:
-            place = numbered(first_query + error.query, error.position)
-        else:
-            place = rankings.place(error.query, error.position)
-        raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
@@ -493,26 +482,21 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    kinds = []
-    for side in (predictions, references):
-        if has_ids(side):
-            kinds.append("by ids")
-            continue
-        kind = "column" if isinstance(side, ARROW) else type(side).__name__
-        kinds.append(f"by position ({kind})")
-    problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
+    by_ids, by_position, numbers = "predictions", "references", references
+    if has_ids(references):
+        by_ids, by_position, numbers = "references", "predictions", predictions
+    kind = type(numbers).__name__
+    problem = f"{mark(by_position)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"
-    numbers = references if has_ids(predictions) else predictions
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
         arguments = "predictions=run, references=qrels"
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, give predictions=[predictions]"
-        if numbers is references:
-            relevant = "for the relevant document of each query, [{x} for x in references]"
-            hint = f"for a single query, give references=[references]; {relevant}"
+        hint = f"for a single query, give {by_position}=[{by_position}]"
+        if by_position == "references":
+            hint += "; for the relevant document of each query, [{x} for x in references]"
     return InputError(f"{problem}; {hint}")
 
 
@@ -540,6 +524,24 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
         return inputs._replace(predictions=np.full(references.shape, unretrieved))
     lengths = np.diff(read_column("references", references, labels=labels).offsets)
     return inputs._replace(predictions=[np.full(length, unretrieved) for length in lengths])
+
+
+@contextmanager
+def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+    """Rewrite errors of the kernel with the user's names for queries and arguments.
+
+    The first of the rankings' queries has the index `first_query` among all queries.
+    """
+    try:
+        yield
+    except InvalidRankingError as error:
+        argument = {"relevance": "references", "score": "predictions"}[error.array]
+        place, position = f"query {first_query + error.query}", error.position
+        if rankings.place is not None:
+            place, position = rankings.place(error.query, position), None
+        raise InputError(
+            error.problem, argument, place, position=position, hint=error.hint
+        ) from None
 
 
 # Parts

@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
 from numbers import Real
+from operator import length_hint
 from types import NoneType
 from typing import Any
 from uuid import UUID
@@ -104,22 +105,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         side = fields_of(side)  # of a response of Elasticsearch's client
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
-    if is_by_index(side, by_position=True) and not names.has_query_ids:
+    if not names.has_query_ids:
         _refuse_levels(argument, side, names)
     if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _rows(values)
-    if rows is not None:
-        _refuse_tables(argument, rows, names)
-    if rows is not None and names.kind == "run":
-        _refuse_two_matrices(argument, rows)
-    return values if rows is None else _of_list(argument, values, rows, names)
+    if rows is None:
+        return values
+    _refuse_tables(argument, rows, names)
+    _refuse_two_matrices(argument, rows)
+    return _of_list(argument, values, rows, names)
 
 
-def _refuse_levels(argument: str, series: Any, names: Names) -> None:
+def _refuse_levels(argument: str, side: Any, names: Names) -> None:
     """Raise an error for a Series whose index has the queries and the documents."""
-    if getattr(series.index, "nlevels", 1) > 1:
+    if getattr(getattr(side, "index", None), "nlevels", 1) > 1:
         hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
 
@@ -152,13 +153,12 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
     """Return what else to do about a table: its index may name a role, its columns documents."""
     ways = []
-    names_of_index = getattr(getattr(table, "index", None), "names", [])
-    named = [name for name in names_of_index if name is not None]
+    named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
     if named:
         listed_names = ", ".join(map(shown, named))
         ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
     are_numbers = all(isinstance(example, Real) for example in error.examples.values())
-    if not error.chosen and are_numbers and len(error.examples) > 2:
+    if not error.chosen and are_numbers:
         ways.append(
             "if columns are documents, give rows by query, "
             "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
@@ -181,27 +181,36 @@ def objects_by_id(
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
     except InputError as error:
         raise within(error, argument, instead_of=argument) from None
-    if reader.are_rows:
-        cells = reader.rows(reader.within(objects))
-        ranked = reader.rows_with_ranks(objects)
-        if queries is not None:
-            cells = {"query": list(queries), **cells}
-        has_ranks = False
-        if ranked is not None:
-            has_ranks = held_against_ranks(argument, ranked, names)
-        roles = reader.roles
-        columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-        return columns._replace(has_ranks=has_ranks)
+    if not reader.are_rows:
+        by_position = queries is None and reader.roles.query is None
+        return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
+    cells = reader.rows(reader.within(objects))
+    ranked = reader.rows_with_ranks(objects)
+    if queries is not None:
+        cells = {"query": list(queries), **cells}
+    has_ranks = ranked is not None and held_against_ranks(argument, ranked, names)
+    roles = reader.roles
+    columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+    return columns._replace(has_ranks=has_ranks)
+
+
+def _by_id(
+    argument: str,
+    queries: Mapping[Any, DocumentValues],
+    by_position: bool,
+    reader: "ObjectReader | RowReader",
+) -> ById:
+    """Return the documents that a reader has read, and warn of what it noticed."""
     if reader.lists.warning:
         warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
-        rows_by_query(argument, ids, rows),
-        by_position=queries is None and reader.roles.query is None,
-        form=reader.form,
-        fields=reader.roles.fields,
-        has_values=reader.has_values,
-        others=reader.roles.others,
-        has_ranks=reader.lists.are_held_to_order,
+        queries,
+        by_position,
+        reader.form,
+        reader.fields,
+        reader.has_values,
+        reader.others,
+        reader.lists.are_held_to_order,
     )
 
 
@@ -214,6 +223,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
     _refuse_tables(argument, side.values(), names)
+    _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
         try:
             return _of_responses(argument, side, names)
@@ -223,13 +233,12 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
                 way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
                 error.add(f"{way}, or all to compare(systems=...)")
             raise
-    _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return _by_query(argument, side.items(), names, by_position=False)
+    return by_query(argument, side.items(), names, by_position=False)
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
@@ -260,8 +269,6 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
-    if all(map(is_mapping_to_values, lists[0])):
-        return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
     if len(fields.outside_lists) == len(fields):
         return False
@@ -302,19 +309,18 @@ def _are_ids_or_numbers(documents: Any) -> bool:
 
 def _are_queries_of_numbers(run: Any) -> bool:
     """Return whether a value is {query: {document: number}}, which may be that of a system."""
-    if not isinstance(run, Mapping) or len(run) == 0:
-        return False
-    return all(map(is_mapping_to_numbers, run.values()))
+    return isinstance(run, Mapping) and all(map(is_mapping_to_numbers, run.values()))
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
         # A query without a response retrieved nothing.
-        if value is not None and not is_object(value):
+        response = {} if value is None else value
+        if not is_object(response):
             problem = f"must be an object, as those before; got {shown(value)}"
             raise InputError(problem, argument, f"query {shown(query)}")
-        objects.append({} if value is None else value)
+        objects.append(response)
     return objects_by_id(argument, objects, names, list(side))
 
 
@@ -349,8 +355,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
     A query has a list of ids, and no lists of them.
     """
-    first = _first_filled(side.values())
-    if len(side) >= MOST_FIELDS or not is_list(first_in(first)):
+    if len(side) > MOST_FIELDS:
         return
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
         if is_list(first_in(side[name])):
@@ -383,20 +388,19 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
-        return _by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
+        return by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
     # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
-    is_tuple = isinstance(first, tuple) and is_list(first)
-    if is_tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+    if type(first) is tuple and any(isinstance(cell, (str, UUID)) for cell in first):
         raise row_of_table(argument, first, names)
     if is_object(first) and not _are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
     if _have_ids(first):
-        return _by_query(argument, enumerate(rows), names, by_position=True)
+        return by_query(argument, enumerate(rows), names, by_position=True)
     return side
 
 
@@ -423,17 +427,11 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings: list[Mapping[Any, Any]] = []
-    for row in rows:
-        if not isinstance(row, Mapping) or not row:
-            continue
-        if not is_mapping_to_numbers(row):
-            return False
-        # All records have the names of the first ones. To spell the ids of all rankings takes long.
-        if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
-            return False
-        rankings.append(row)
-    if not rankings:
+    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    if not rankings or not all(map(is_mapping_to_numbers, rankings)):
+        return False
+    # All records have the names of the first ones. To spell the ids of all rankings takes long.
+    if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
@@ -458,7 +456,7 @@ def _rows(side: Any) -> Sequence[Any] | None:
 def _has_ids(column: pa.DataType) -> bool:
     """Return whether a column of lists holds ids that are never numbers, or objects."""
     kind = column
-    while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+    while pa.types.is_nested(kind) and not pa.types.is_struct(kind):
         kind = kind.field(0).type  # of the values in lists
     if pa.types.is_struct(kind):
         return True
@@ -474,11 +472,7 @@ def _first_filled(rows: Iterable[Any]) -> Any:
 
 
 def _is_empty(row: Any) -> bool:
-    if row is None:
-        return True
-    if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
-        return False
-    return len(row) == 0
+    return row is None or length_hint(row, 1) == 0
 
 
 def _is_column_of_ids(argument: str, row: Any) -> bool:
@@ -500,7 +494,7 @@ def are_hits(row: Any) -> bool:
     return is_object(first_in(row))
 
 
-def _by_query(
+def by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
@@ -510,17 +504,7 @@ def _by_query(
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
     except ValueError as error:
         raise within(error, argument, instead_of=argument) from None
-    if reader.lists.warning:
-        warn(f"{mark(argument)}: {reader.lists.warning}")
-    return ById(
-        documents,
-        by_position,
-        reader.form,
-        reader.fields,
-        reader.has_values,
-        reader.others,
-        reader.lists.are_held_to_order,
-    )
+    return _by_id(argument, documents, by_position, reader)
 
 
 def _as_row(argument: str, row: Any) -> Any:

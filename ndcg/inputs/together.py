@@ -15,8 +15,6 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
-from .ids import id_kind
-from .joins import another_kind
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
@@ -103,12 +101,7 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     argument = "references" if ranked is None else "predictions"
     problem = "the queries have no ids, which those of the other side have"
     ids_in_order = mark("query_ids", after=", the query of each list, or ")
-    words = f"{problem}; give {ids_in_order}{{query: ...}}"
-    ids = (run.first_id, qrels.first_id)
-    kinds = {id_kind(type(document)) for document in ids if document is not None}
-    if len(kinds) > 1:  # which would be the next error
-        words += f"; {another_kind(('document', *ids)).problem}"
-    raise InputError(words, argument)
+    raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
 
 
 # Ids that hold several

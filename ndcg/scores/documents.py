@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ..inputs.columns import in_both, taken
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs
+from ..inputs.reading import Inputs, user_terms
 from ..measure.messages import shown
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.scoring import check_queries, discounts, measure_queries
 from ..measure.ties import Array, Floats, Mask
 from .frames import from_frame
-from .queries import counted_parts, user_terms
+from .queries import counted_parts
 
 
 def documents(

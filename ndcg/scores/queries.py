@@ -4,8 +4,8 @@ Rankings are read and scored in parts, so that copies of them stay small. Errors
 the query and the position, as the user knows them.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from itertools import accumulate
 from typing import Any
 
@@ -15,11 +15,10 @@ from ..files.paths import from_files
 from ..inputs.exclusion import are_excluded
 from ..inputs.hashes import Columns
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs, parts, read
+from ..inputs.reading import Inputs, parts, read, user_terms
 from ..measure.messages import InputError, mark, warn
 from ..measure.options import Options
 from ..measure.scoring import (
-    InvalidRankingError,
     check_queries,
     hint_of_negative,
     in_threads,
@@ -210,21 +209,3 @@ def _warn_of_order(rankings: Rankings) -> None:
     doubt = doubt_about_order(rankings)
     if doubt:
         warn_of_predictions(doubt)
-
-
-@contextmanager
-def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
-    """Rewrite errors of the kernel with the user's names for queries and arguments.
-
-    The first of the rankings' queries has the index `first_query` among all queries.
-    """
-    try:
-        yield
-    except InvalidRankingError as error:
-        argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, position = f"query {first_query + error.query}", error.position
-        if rankings.place is not None:
-            place, position = rankings.place(error.query, position), None
-        raise InputError(
-            error.problem, argument, place, position=position, hint=error.hint
-        ) from None

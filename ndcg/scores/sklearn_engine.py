@@ -6,13 +6,13 @@ import numpy as np
 
 from ..inputs.columns import in_both, place_among
 from ..inputs.rankings import Rankings
-from ..inputs.reading import Inputs
+from ..inputs.reading import Inputs, user_terms
 from ..measure.messages import InputError, mark, missing_library
 from ..measure.options import Options
 from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Array, Mask
 from .means import weights
-from .queries import NOTHING_TO_SCORE, checked_rankings, user_terms
+from .queries import NOTHING_TO_SCORE, checked_rankings
 
 
 def score_by_sklearn(inputs: Inputs, options: Options) -> dict[str, float | list[float]]:

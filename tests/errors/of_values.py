@@ -371,7 +371,7 @@ MATRICES: dict[str, Row] = {
     ),
     "None beside ids": refused(
         compute,
-        "predictions",
+        "document_ids",
         "query 1",
         predictions=[[0.5], None],
         document_ids=[["a"], ["b"]],
