@@ -527,15 +527,24 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
 
 
 @contextmanager
-def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
+def user_terms(
+    rankings: Rankings,
+    first_query: int = 0,
+    relevance: str = "references",
+    score: str = "predictions",
+) -> Iterator[None]:
     """Rewrite errors of the kernel with the user's names for queries and arguments.
 
-    The first of the rankings' queries has the index `first_query` among all queries.
+    Args:
+        rankings: the rankings that are scored.
+        first_query: the index of their first query among all queries.
+        relevance: the argument that has the relevances.
+        score: the argument that has the scores.
     """
     try:
         yield
     except InvalidRankingError as error:
-        argument = {"relevance": "references", "score": "predictions"}[error.array]
+        argument = {"relevance": relevance, "score": score}[error.array]
         place, position = f"query {first_query + error.query}", error.position
         if rankings.place is not None:
             place, position = rankings.place(error.query, position), None

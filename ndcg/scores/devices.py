@@ -159,7 +159,7 @@ def _placed(
     if mask is not None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
-        if _type(mask) != "bool" and (kept != mask).any():
+        if (kept != mask).any():
             return None
     if query_ids is None:
         return Placed(relevance, score, _without_padding(relevance, kept, options.ignore_index))

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..inputs.columns import in_both, taken
 from ..inputs.rankings import Rankings
 from ..inputs.reading import Inputs, user_terms
 from ..measure.messages import shown
@@ -110,10 +109,7 @@ class OneQuery(NamedTuple):
         ids: Sequence[Any] = range(len(score))
         if part.documents is not None:
             ids = part.documents(index)
-        judged = np.ones(len(score), bool)
-        if part.judged is not None:
-            judged = part.judged[rows]
-        retrieved = in_both(score > -np.inf, taken(part.retrieved, rows))
+        retrieved, judged = part.sides_of(index)
         return cls(ids, relevance, score, judged, retrieved)
 
 

@@ -130,17 +130,15 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
     """Return what a warning says about queries by position of which none has a score."""
-    if rankings.queries < FEWEST_QUERIES:
+    # The measure IDCG needs no run.
+    if rankings.queries < FEWEST_QUERIES or options.measures == ("IDCG",):
         return ""
-    if len(rankings.score) > 0:
-        # The first document tells nearly always.
-        if rankings.retrieved is None and rankings.score[0] > -np.inf:
-            return ""
-        if rankings.empty().all():  # all documents are padding
-            return ""
-    if options.measures == ("IDCG",):  # which needs no run
+    # The first document tells nearly always.
+    if rankings.retrieved is None and (rankings.score[:1] > -np.inf).any():
         return ""
-    if rankings.sides()[0].any():
+    has_score, _ = rankings.sides()
+    are_padding = len(has_score) > 0 and rankings.empty().all()
+    if are_padding or has_score.any():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
@@ -251,9 +249,9 @@ def doubt_about_order(rankings: Rankings) -> str:
         return _rising_scores(rises, falls)
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-        return ""
     if not rises.any():
+        return ""
+    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
         return ""
     return _counted_scores(int(score.min()))
 

@@ -113,14 +113,9 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     if columns["query_ids"] is None:
         return
-    missing_of_sides = []
-    for name, column in columns.items():  # the scores of all systems, and the relevances
-        if name in NOT_SIDES:
-            continue
-        missing = _missing(column)
-        if missing is None:
-            return
-        missing_of_sides.append(missing)
+    # The scores of all systems, and the relevances.
+    sides = [column for name, column in columns.items() if name not in NOT_SIDES]
+    missing_of_sides = [_missing(side) for side in sides if side is not None]
     if len(set(map(len, missing_of_sides))) != 1:
         return  # another error says so
     empty = np.logical_and.reduce(missing_of_sides)
@@ -129,21 +124,17 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
-def _missing(column: Any) -> Mask | None:
-    """Return which values of a column are missing; None if none is, or if it cannot tell."""
+def _missing(column: Any) -> Mask:
+    """Return which values of a column are missing; none of what cannot tell, such as an array."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
     if hasattr(column, "isna"):  # of pandas
-        missing = np.asarray(column.isna(), bool)
-    elif hasattr(column, "is_null"):  # of Polars and Arrow
-        missing = np.asarray(column.is_null(), bool)
-    elif isinstance(column, (list, tuple)) and None in column:
-        missing = np.array([value is None for value in column], bool)
-    else:
-        return None
-    if not missing.any():
-        return None
-    return missing
+        return np.asarray(column.isna(), bool)
+    if hasattr(column, "is_null"):  # of Polars and Arrow
+        return np.asarray(column.is_null(), bool)
+    if isinstance(column, (list, tuple)):
+        return np.array([value is None for value in column], bool)
+    return np.zeros(len(column), bool)
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:

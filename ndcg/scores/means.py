@@ -72,9 +72,8 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
 def _as_floats(weights_in_order: Any) -> Floats:
     """Return weights as numbers; an error names the first that is none."""
     if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
-        # A masked weight is refused below, with its place.
-        if not np.ma.is_masked(weights_in_order):
-            return np.asarray(weights_in_order, np.float64)
+        # A masked weight becomes nan, which is refused with its place.
+        return np.asarray(np.ma.filled(weights_in_order.astype(np.float64), np.nan))
     numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
         # Flags are weights of 1 and 0.

@@ -50,9 +50,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     documents in place like this.
     """
     engine = mark("engine", "sklearn")
-    judged = rankings.judged
-    if judged is None:
-        judged = np.ones(len(rankings.relevance), bool)
+    _, judged = rankings.sides()
     _refuse_what_sklearn_cannot_score(rankings, judged)
     lengths = np.diff(np.append(0, np.cumsum(judged))[rankings.offsets])
     unlike = (lengths != lengths[0]) | (lengths == 0)

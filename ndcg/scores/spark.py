@@ -20,10 +20,9 @@ from numpy.typing import NDArray
 from ..inputs.columns import offsets_of, place_among
 from ..inputs.fields import refuse_lowest_first, with_names_of_columns
 from ..inputs.joins import join_lists
-from ..inputs.reading import PART
+from ..inputs.reading import PART, user_terms
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.options import Cutoffs, Options, QueryOptions
-from ..measure.scoring import InvalidRankingError
 from ..measure.ties import Floats
 from .doubts import are_mostly_missing, sentence_on_missing
 from .means import mean
@@ -326,7 +325,7 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
-    try:
+    with user_terms(rankings, relevance="reference", score="prediction"):
         rankings = rankings.with_scores_in(options.score_dtype)
         rankings = rankings.with_highest_first(options.score_order)
         if options.labels is not None:
@@ -335,9 +334,6 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
             refuse_missing(rankings)
         scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
-    except InvalidRankingError as error:
-        argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
     results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
     missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
     return Measured(ids, results, weights, missing, nulls)
