@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, brief, mark, shown, warn, within
+from ..measure.messages import InputError, brief, in_place, mark, shown, warn, within
 from .columns import TEXTS_AND_OBJECTS
 from .documents import ById, DocumentValues, documents_of_query, rows_by_query
 from .exclusion import Pairs
@@ -175,15 +175,12 @@ def objects_by_id(
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
     objects = without_arrays(objects)
-    try:
+    with in_place(argument, instead_of=argument):
         reader = ObjectReader(objects, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
-    except InputError as error:
-        raise within(error, argument, instead_of=argument) from None
-    if not reader.are_rows:
-        by_position = queries is None and reader.roles.query is None
-        return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
+            by_position = queries is None and reader.roles.query is None
+            return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
     cells = reader.rows(reader.within(objects))
     ranked = reader.rows_with_ranks(objects)
     if queries is not None:
@@ -269,6 +266,8 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
     lists = [value for value in side.values() if are_hits(value)]
     if len(lists) != 1:
         return False
+    if all(map(is_mapping_to_values, lists[0])):
+        return False  # the hits of one query, as nearly always
     fields = fields_among(filter(is_object, lists[0]))
     if len(fields.outside_lists) == len(fields):
         return False
@@ -499,11 +498,9 @@ def by_query(
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row) for query, row in queries}
-    try:
+    with in_place(argument, instead_of=argument):
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
-    except ValueError as error:
-        raise within(error, argument, instead_of=argument) from None
     return _by_id(argument, documents, by_position, reader)
 
 

@@ -6,7 +6,8 @@ import re
 import reprlib
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -186,6 +187,22 @@ def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
     kept = [place for place in error.places if place != instead_of]
     error.places = (*places, *kept)
     return error
+
+
+@contextmanager
+def in_place(*places: str, instead_of: str = "") -> Iterator[None]:
+    """Name the places around an error, as `within` does.
+
+    >>> with in_place("references", "query 'q1'"):
+    ...     raise InputError("the hit has no id")
+    Traceback (most recent call last):
+    ...
+    ndcg.measure.messages.InputError: references: query 'q1': the hit has no id
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise within(error, *places, instead_of=instead_of) from None
 
 
 def visible(text: str) -> str:

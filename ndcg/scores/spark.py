@@ -21,7 +21,7 @@ from ..inputs.columns import offsets_of, place_among
 from ..inputs.fields import refuse_lowest_first, with_names_of_columns
 from ..inputs.joins import join_lists
 from ..inputs.reading import PART, user_terms
-from ..measure.messages import InputError, mark, shown, warn, within
+from ..measure.messages import InputError, in_place, mark, shown, warn
 from ..measure.options import Cutoffs, Options, QueryOptions
 from ..measure.ties import Floats
 from .doubts import are_mostly_missing, sentence_on_missing
@@ -315,12 +315,10 @@ def _measure(options: Options, table: pa.Table) -> Measured | None:
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
         weights = _weights(columns["sample_weight"], offsets, place)
-    try:
+    with in_place("reference", instead_of="references"):  # of text in place of a relevance
         rankings = join_lists(
             sides[0], sides[1], options.ignore_index, options.score_order, options.labels, place
         )
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
     rankings = rankings._replace(answered=answered, place=place)
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)

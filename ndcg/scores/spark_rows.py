@@ -16,7 +16,7 @@ from ..inputs.fields import (
 )
 from ..inputs.roles import columns_of_table
 from ..inputs.sources import is_spark
-from ..measure.messages import InputError, mark, missing_library, shown, within
+from ..measure.messages import InputError, in_place, mark, missing_library, shown
 from .spark_join import (
     BEGINS_ARRAY,
     IN_EXCLUDE,
@@ -143,15 +143,13 @@ class _Side(NamedTuple):
             others = "the rankings are" if argument == "exclude" else "the other side is"
             problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
             raise InputError(problem, argument)
-        try:
+        with in_place(argument):
             try:
                 columns = _chosen(frame, names)
             except UnknownFieldError:
                 # Documents may be in arrays.
                 frame = _with_a_row_for_each_document(frame, names)
                 columns = _chosen(frame, names)
-        except ValueError as error:
-            raise within(error, argument) from None
         side = cls(frame, columns, names)
         for field in ("query", "document"):
             _check_ids(argument, columns[field], side.type_of(field))
