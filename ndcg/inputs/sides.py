@@ -426,8 +426,11 @@ def _are_rankings(argument: str, rows: Sequence[Any], names: Names) -> bool:
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
+    # The first one tells of most records.
+    if not is_ranking(_first_filled(rows), names):
+        return False
     rankings = [row for row in rows if isinstance(row, Mapping) and row]
-    if not rankings or not all(map(is_mapping_to_numbers, rankings)):
+    if not all(map(is_mapping_to_numbers, rankings)):
         return False
     # All records have the names of the first ones. To spell the ids of all rankings takes long.
     if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
