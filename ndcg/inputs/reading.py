@@ -482,11 +482,11 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    by_ids, by_position, numbers = "predictions", "references", references
+    by_ids, in_order, numbers = "predictions", "references", references
     if has_ids(references):
-        by_ids, by_position, numbers = "references", "predictions", predictions
+        by_ids, in_order, numbers = "references", "predictions", predictions
     kind = type(numbers).__name__
-    problem = f"{mark(by_position)} are by position ({kind}) and {by_ids} by ids"
+    problem = f"{mark(in_order)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
@@ -494,8 +494,8 @@ def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = f"for a single query, give {by_position}=[{by_position}]"
-        if by_position == "references":
+        hint = f"for a single query, give {in_order}=[{in_order}]"
+        if in_order == "references":
             hint += "; for the relevant document of each query, [{x} for x in references]"
     return InputError(f"{problem}; {hint}")
 
