@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .content import delimiter_of, parse_json, utf8_text
+from .content import JSON, NO_LIMITS, delimiter_of, utf8_text
 from .detection import START, form_of
+from .tables import table_in
+
+NOT_BLANK = re.compile(r"\S")
 
 
 class Line(NamedTuple):
@@ -30,16 +33,11 @@ def read_cells(content: bytes) -> Any:
     """
     form = form_of(content[:START])
     if form == "json":
-        return _json_or_lines(content)
+        return _values(utf8_text(content))
     if form == "lines":
         return _lines(utf8_text(content).splitlines())
-    if form == "parquet":
-        from pyarrow import parquet  # only when it is needed, since the import takes long
-
-        return parquet.read_table(pa.BufferReader(content))
-    if form == "arrow":
-        return pa.ipc.open_file(content).read_all()
-    return pa.ipc.open_stream(content).read_all()
+    source = table_in(form, pa.BufferReader(content), NO_LIMITS)
+    return pa.Table.from_batches(source.batches(None), source.schema)
 
 
 def _lines(lines: Sequence[str]) -> Iterator[Line]:
@@ -62,26 +60,14 @@ def _lines(lines: Sequence[str]) -> Iterator[Line]:
         raise ValueError(f"line {reader.line_num}: {error}") from None
 
 
-def _json_or_lines(content: bytes) -> Any:
+def _values(text: str) -> Any:
     """Return the value of JSON, or a list of the values of JSON Lines."""
-    lines = content.splitlines()
-    numbers = [number for number, line in enumerate(lines, start=1) if line.strip()]
-    if len(numbers) < 2 or not _is_value(lines[numbers[0] - 1]):
-        return _value(content)
-    return [_value(lines[number - 1], number) for number in numbers]
-
-
-def _is_value(line: bytes) -> bool:
-    try:
-        parse_json(line)
-    except ValueError:  # the value goes on in the next lines, or is faulty
-        return False
-    return True
-
-
-def _value(content: bytes, line: int | None = None) -> Any:
-    """Return the value of JSON; an error names the line, which is given for JSON Lines."""
-    try:
-        return parse_json(content)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {line or error.lineno}: not JSON: {error.msg}") from None
+    values = []
+    end = 0
+    while start := NOT_BLANK.search(text, end):
+        try:
+            value, end = JSON.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
+        values.append(value)
+    return values[0] if len(values) == 1 else values

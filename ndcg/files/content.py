@@ -235,8 +235,10 @@ def delimiter_of(header: str) -> str:
 # JSON
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes, place: str = "line {0.lineno}, column {0.colno}") -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    The place is how an error names where the text is faulty; empty if the caller names it.
 
     ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names
     their place. Text that is not UTF-8, nests too deep, has a name twice in one object or an
@@ -247,7 +249,9 @@ def parse_json(text: bytes) -> Any:
     """
     decoded = utf8_text(text)
     try:
-        return json.loads(decoded, object_pairs_hook=_object)
+        return JSON.decode(decoded)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", place.format(error)) from None
     except RecursionError:
         raise ValueError("nests objects too deep") from None
 
@@ -259,6 +263,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
         raise ValueError(f"{problem}; give each id once")
     return value
+
+
+JSON = json.JSONDecoder(object_pairs_hook=_object)
 
 
 # Words

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -11,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..inputs.fields import Names
-from ..inputs.ids import NO_ID
 from ..inputs.object_reader import ObjectReader
 from ..inputs.objects import LOOKED_AT
 from ..inputs.sides import (
@@ -32,7 +32,6 @@ from .parts import (
     ReadRequest,
     faulty_rows,
     id_table,
-    is_id,
     part_of_cells,
     part_of_queries,
     parts_in_threads,
@@ -45,20 +44,18 @@ def from_json(
     """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks) + next(chunks, b"")  # a last line without its end is another chunk
-    if request.format != "json" and _are_lines(head):
+    values: list[Any] = []
+    if request.format != "json":
         values = _first_values(head)
+    if values and not _is_saved(values[0]):
         kind = _kind_of_first(values, request.names)
-        reader = ValueReader(values, kind, request, "JSON Lines")
+        reader = reader_of(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
         notice, has_ranks = reader.fit_of_ranks(values)
         # Lines are counted from 1.
         begin = FilePart(ROWS.empty_table(), 1, notice=notice, has_ranks=has_ranks)
         return "line {}", chain([begin], parts)
-    try:
-        value = parse_json(head + b"".join(chunks))
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{place}: not JSON: {error.msg}") from None
+    value = parse_json(head + b"".join(chunks))
     if _is_saved(value):
         raise SavedResultError(value)
     unit, part = _part_of_value(value, request)
@@ -67,64 +64,64 @@ def from_json(
 
 def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
     """Return how messages name a row of a JSON value, and the value with its rows."""
+    unit = "record {} (from 0)"
     frame = table_of("", value, request.names)
     if frame is not None:
-        values, unit = rows_of_frame(frame), "row {} (from 0)"
-    elif isinstance(value, list):
-        values, unit = value, "record {} (from 0)"
-    else:
-        values, unit = [value], ""
-    request.limits.check("rows", len(values))
-    is_whole = isinstance(value, dict) and frame is None
+        value, unit = rows_of_frame(frame), "row {} (from 0)"
+    is_whole = isinstance(value, dict)
     if is_whole:
         kind = kind_of_whole(value, request.names)
+        if kind == "responses":
+            return "", _part_of_responses(value, request.names)
+        values, unit = [value], ""
     else:
+        values = value if isinstance(value, list) else [value]
         kind = _kind_of_first(values, request.names)
-    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    part = reader.part_of_values(list(enumerate(values)), len(values))
+    request.limits.check("rows", len(values))
+    reader = reader_of(values[:LOOKED_AT], kind, request, "JSON", is_whole)
+    part = reader.part_of_values(list(enumerate(values)), len(values), len(values))
     notice, has_ranks = reader.fit_of_ranks(values)
     return unit, part._replace(notice=part.notice or notice, has_ranks=has_ranks)
 
 
+def _part_of_responses(value: Mapping[Any, Any], names: Names) -> FilePart:
+    """Return the rows of objects by their queries; a query without a response retrieved nothing."""
+    objects = [{} if response is None else response for response in value.values()]
+    reader = ObjectReader(objects, names, have_queries=True)
+    if reader.are_rows:
+        cells = {"query": list(value), **reader.rows(reader.within(objects))}
+        part = part_of_cells(cells, [0] * (len(objects) + 1), 1, names)
+    else:
+        queries = []
+        for query, documents in reader.queries(objects, list(value)):
+            queries.append(QueryDocuments(0, query, documents))
+        part = part_of_queries(queries, 1, names, 1)
+    return described(part, reader, "JSON")
+
+
 def _kind_of_first(values: Sequence[Any], names: Names) -> str:
     """Return the kind of the first value that is not empty, which all others must be of."""
-    for value in values:
-        if value:
-            return kind_of(value, names)
-    return "lists"
-
-
-def _are_lines(head: bytes) -> bool:
-    """Return whether the first line is a value, and others follow it."""
-    line, _, rest = head.lstrip().partition(b"\n")
-    if not rest.strip() or not line.startswith((b"{", b"[")):
-        return False
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):  # the value continues on the next lines
-        return False
-    return not _is_saved(value)
+    return kind_of(next(filter(None, values), []), names)
 
 
 def _first_values(head: bytes) -> list[Any]:
-    """Return the values in the first lines up to a faulty one, where parsing raises the error."""
+    """Return the values of the first lines; none if there is a single line, or no JSON Lines."""
+    lines = list(filter(bytes.strip, head.split(b"\n")))
     values: list[Any] = []
-    for line in filter(bytes.strip, head.split(b"\n")):
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            break
-        if len(values) == LOOKED_AT:
-            break
+    if len(lines) > 1:
+        # A value may go on in the next lines, and parsing raises the error of a faulty one.
+        with suppress(ValueError, RecursionError):
+            for line in lines[:LOOKED_AT]:
+                values.append(json.loads(line))
     return values
 
 
 def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
-    if not isinstance(value, dict):
-        return False
-    results = [value] if "signature" in value else list(value.values())
-    return len(results) > 0 and all(map(_is_result, results))
+    values = [value]
+    if isinstance(value, dict):
+        values += value.values()
+    return any(map(_is_result, values))
 
 
 def _is_result(value: Any) -> bool:
@@ -137,122 +134,122 @@ def _is_result(value: Any) -> bool:
 # Values
 
 
-def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
-    """Return the documents to exclude, by query; they may be repeated."""
-    queries = []
-    for query, ids in value.items():
-        place = f"query {shown_cell(query)}"
-        if not isinstance(ids, (list, dict)):
-            raise ValueError(f"{place}: must be a list of ids; got {shown_cell(ids)}")
-        for document in ids:
-            if not is_id(document):
-                raise ValueError(f"{place}: the document {shown_cell(document)} {NO_ID}")
-        queries.append(QueryDocuments(number, query, dict.fromkeys(ids, 1.0), are_listed=False))
-    return queries
-
-
-def _check_fields(row: Mapping[str, Any], reader: ObjectReader) -> None:
-    """Raise an error for a row without a field that is read."""
-    for path, keys in reader.paths.items():
-        if keys[0] not in row:
-            raise ValueError(f"has no {path!r}, which the first record has")
-
-
 class ValueReader:
     """Reads values of JSON, all of one kind.
 
     | kind | a value |
     |---|---|
     | `objects` | a row or a query, with fields |
-    | `responses` | objects by their queries |
     | `queries` | `{query: documents}`: lists of ids, of hits, or mappings to numbers |
     | `rankings` | `{document: number}`, of a query without an id |
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(
-        self,
-        values: Sequence[Any],
-        kind: str,
-        request: ReadRequest,
-        form: str,
-        is_whole: bool = False,
-    ) -> None:
-        names = request.names
-        self.names = names
-        self.container = form
+    def __init__(self, reader: Any, kind: str, names: Names, form: str) -> None:
+        self.reader = reader
         self.kind = kind
-        self.objects: ObjectReader | None = None
-        self.rows: RowReader | None = None
-        alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
-        if kind in ("objects", "queries"):
-            refuse_table_by_index(alike[0])
-        if kind == "objects":
-            request.limits.check("columns", len(alike[0]))
-            self.objects = ObjectReader(alike, names, is_whole=is_whole)
-        elif kind == "responses":
-            self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
-        elif names.kind == "exclude":
-            pass  # these documents have no values, and may be repeated: `_excluded` reads them
-        elif kind == "queries":
-            self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
-        else:
-            self.rows = RowReader(alike, names)
-        # Objects that are rows of one document; else values hold all documents of a query.
-        self.records: ObjectReader | None = None
-        if self.objects is not None and self.objects.are_rows:
-            self.records = self.objects
-
-    def _described(self, part: FilePart) -> FilePart:
-        """Return a part with what `preview` says about it."""
-        reader = self.rows if self.objects is None else self.objects
-        if reader is None:
-            return part._replace(form=f"{self.container}: lists of ids")
-        return part._replace(
-            form=f"{self.container}: {reader.form}",
-            fields=dict(reader.fields),
-            others=reader.others,
-            has_values=reader.has_values,
-            notice=reader.lists.warning,
-        )
+        self.names = names
+        self.form = form
 
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
-        if self.kind != "objects" or self.records is None:
-            return "", False
-        cells = self.records.rows_with_ranks(values)
-        if cells is None:
-            return "", False
-        return fit_of_ranks(cells, self.names)
-
-    # Lines
+        return "", False
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines."""
-        plain = self._plain_records(text)
-        if plain is not None:
-            return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
+        following, problem = len(lines), ""
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                values.append((number, parse_json(line)))
-            except json.JSONDecodeError as error:
-                problem = f"not JSON: {error.msg}, at column {error.colno}"
-                return self.part_of_values(values, len(lines), number, problem)
+                values.append((number, parse_json(line, "")))
             except ValueError as error:
-                return self.part_of_values(values, len(lines), number, marked(error))
-        return self.part_of_values(values, len(lines))
+                following, problem = number, marked(error)
+                break
+        return self.part_of_values(values, len(lines), following, problem)
 
-    def _plain_records(self, text: bytes) -> FilePart | None:
+    def part_of_values(
+        self, values: Sequence[tuple[int, Any]], span: int, number: int, problem: str = ""
+    ) -> FilePart:
+        """Return the rows of values with their numbers, and the error in the next one, if any."""
+        read: list[Any] = []
+        for position, value in values:
+            try:
+                self._refuse_other_kind(value)
+                read += self._read(position, value)
+            except ValueError as error:
+                problem, number = _without_position(error), position
+                break
+        return described(self._part(read, span, number, problem), self.reader, self.form)
+
+    def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value that is unlike the first ones."""
+        if not isinstance(value, (dict, list)):
+            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
+        if not isinstance(value, CONTAINERS[self.kind]):
+            words = "a list" if self.kind == "lists" else "an object"
+            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        """Return the documents of the queries in a value, which has this number in the file."""
+        if self.kind != "queries":
+            return [QueryDocuments(number, None, self.reader.documents(number, value))]
+        queries = []
+        for query, row in value.items():
+            documents = self.reader.documents(query, [] if row is None else row)
+            queries.append(QueryDocuments(number, query, documents, self.names.kind != "exclude"))
+        return queries
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        return part_of_queries(read, span, self.names, number, problem)
+
+
+class ObjectsOfQueries(ValueReader):
+    """Reads objects that are queries with their documents."""
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        queries = []
+        for query, documents in self.reader.queries([value]):
+            name = None if self.reader.roles.query is None else query
+            queries.append(QueryDocuments(number, name, documents))
+        return queries
+
+
+class Records(ValueReader):
+    """Reads objects that are rows of one document."""
+
+    def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
+        """Return what a warning says about rows with ranks, and whether ranks tell an order."""
+        cells = self.reader.rows_with_ranks(values)
+        return ("", False) if cells is None else fit_of_ranks(cells, self.names)
+
+    def part_of_lines(self, text: bytes) -> FilePart:
+        """Return the rows of whole lines, of flat objects read by Arrow if all are plain."""
+        plain = self._plain(text) if self.reader.are_flat_rows else None
+        return super().part_of_lines(text) if plain is None else plain
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        rows = []
+        for row in self.reader.within([value]):
+            for path, keys in self.reader.paths.items():
+                if keys[0] not in row:
+                    raise ValueError(f"has no {path!r}, which the first record has")
+            rows.append((number, row))
+        return rows
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        cells = self.reader.rows([row for _, row in read])
+        numbers = [position for position, _ in read]
+        part = part_of_cells(cells, [*numbers, number], span, self.names)
+        return part._replace(problem=part.problem or problem)
+
+    def _plain(self, text: bytes) -> FilePart | None:
         """Return the rows of flat objects, read by Arrow; None if one is not plain."""
-        if self.objects is None or not self.objects.are_flat_rows:
-            return None
         from pyarrow import json as arrow_json  # only when it is needed
 
-        columns = list(self.objects.roles.fields.values())
+        columns = list(self.reader.fields.values())
         lines = text.removesuffix(b"\n").count(b"\n") + 1
         types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
         parse = arrow_json.ParseOptions(
@@ -273,94 +270,42 @@ class ValueReader:
         # Arrow rounds larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
             return None
-        return FilePart(table, lines)
-
-    # Values
-
-    def part_of_values(
-        self, values: Sequence[tuple[int, Any]], span: int, number: int = 0, problem: str = ""
-    ) -> FilePart:
-        """Return the rows of values with their numbers, and the error in the next one, if any."""
-        if not problem:
-            number = span
-        rows: list[tuple[int, Any]] = []
-        queries: list[QueryDocuments] = []
-        for position, value in values:
-            try:
-                self._refuse_other_kind(value)
-                if self.records is None:
-                    queries += self._queries(position, value)
-                else:
-                    for row in self._rows(value, self.records):
-                        rows.append((position, row))
-            except ValueError as error:
-                problem, number = _without_position(error), position
-                break
-        if self.records is None:
-            part = part_of_queries(queries, span, self.names, number, problem)
-            return self._described(part)
-        cells = self.records.rows([row for _, row in rows])
-        if self.kind == "responses":
-            cells = {"query": list(values[0][1]), **cells}
-        numbers = [position for position, _ in rows]
-        part = part_of_cells(cells, [*numbers, number], span, self.names)
-        if not part.problem:
-            part = part._replace(problem=problem)
-        return self._described(part)
-
-    def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
-        """Yield the rows in an object, or in all objects by their queries."""
-        if self.kind == "responses":
-            yield from records.within(list(value.values()))
-            return
-        for row in records.within([value]):
-            _check_fields(row, records)
-            yield row
-
-    def _refuse_other_kind(self, value: Any) -> None:
-        """Raise an error for a value that is unlike the first ones."""
-        if not isinstance(value, (dict, list)):
-            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
-        if not isinstance(value, CONTAINERS[self.kind]):
-            words = "a list" if self.kind == "lists" else "an object"
-            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
-
-    def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        """Return the documents of the queries in a value, which has this number in the file."""
-        if self.objects is not None:
-            return self._queries_of_objects(number, value, self.objects)
-        if self.rows is None:
-            return _excluded(number, value)
-        if self.kind != "queries":
-            return [QueryDocuments(number, None, self.rows.documents(number, value))]
-        queries = []
-        for query, row in value.items():
-            documents = self.rows.documents(query, [] if row is None else row)
-            queries.append(QueryDocuments(number, query, documents))
-        return queries
-
-    def _queries_of_objects(
-        self, number: int, value: Any, objects: ObjectReader
-    ) -> list[QueryDocuments]:
-        """Return the documents in an object, which is a query, or in objects by their queries."""
-        if self.kind == "responses":
-            responses = [{} if row is None else row for row in value.values()]
-            by_query = objects.queries(responses, list(value))
-        else:
-            by_query = objects.queries([value])
-        queries = [QueryDocuments(number, query, documents) for query, documents in by_query]
-        if self.kind != "responses" and objects.roles.query is None:
-            return [query._replace(query=None) for query in queries]
-        return queries
+        return described(FilePart(table, lines), self.reader, self.form)
 
 
-CONTAINERS: dict[str, type] = {
-    "objects": dict,
-    "responses": dict,
-    "queries": dict,
-    "rankings": dict,
-    "lists": list,
-}
+def reader_of(
+    values: Sequence[Any], kind: str, request: ReadRequest, form: str, is_whole: bool = False
+) -> ValueReader:
+    """Return a reader of values, of which the first ones are given."""
+    names = request.names
+    alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+    if kind in ("objects", "queries"):
+        refuse_table_by_index(alike[0])
+    if kind == "objects":
+        request.limits.check("columns", len(alike[0]))
+        objects = ObjectReader(alike, names, is_whole=is_whole)
+        kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
+        return kind_of_reader(objects, kind, names, form)
+    if names.kind == "exclude":
+        # Documents to exclude have no values, and may be repeated.
+        names = names._replace(keep="first").without_value()
+    if kind == "queries":
+        alike = list(chain.from_iterable(value.values() for value in alike))
+    return ValueReader(RowReader(alike, names), kind, names, form)
+
+
+def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:
+    """Return a part with what `preview` says about it."""
+    return part._replace(
+        form=f"{form}: {reader.form}",
+        fields=dict(reader.fields),
+        others=reader.others,
+        has_values=reader.has_values,
+        notice=reader.lists.warning,
+    )
+
+
+CONTAINERS: dict[str, type] = {"objects": dict, "queries": dict, "rankings": dict, "lists": list}
 
 
 def kind_of(value: Any, names: Names) -> str:

@@ -21,7 +21,7 @@ from ..inputs.tables import fit_of_ranks
 from ..measure.labels import Labels
 from ..measure.messages import in_short
 from .content import Limits
-from .json import ValueReader
+from .json import ValueReader, reader_of
 from .parts import ROWS, FilePart, ReadRequest, checked_part, floats, id_table, numerals
 
 BATCH = 1 << 16  # rows that are read at a time
@@ -41,7 +41,7 @@ class Source(NamedTuple):
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a table; a row may be a query with lists of documents."""
     limits = request.limits
-    source = _source(form, file, limits)
+    source = table_in(form, file, limits)
     limits.check("columns", len(source.schema.names))
     chosen = _chosen(source, request)
     if chosen is None:
@@ -76,7 +76,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 # Sources
 
 
-def _source(form: str, file: Any, limits: Limits) -> Source:
+def table_in(form: str, file: Any, limits: Limits) -> Source:
+    """Return the table in a file of Parquet or Arrow, or in a folder."""
     if form == "parquet":
         return _parquet(file, limits)
     if form == "folder":
@@ -268,5 +269,5 @@ def _parts_of_objects(source: Source, request: ReadRequest) -> Iterator[FilePart
         batch.validate(full=True)
         rows = batch.to_pylist()
         if reader is None:
-            reader = ValueReader(rows, "objects", request, "a table")
-        yield reader.part_of_values(list(enumerate(rows)), len(rows))
+            reader = reader_of(rows, "objects", request, "a table")
+        yield reader.part_of_values(list(enumerate(rows)), len(rows), len(rows))

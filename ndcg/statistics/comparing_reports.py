@@ -1,6 +1,5 @@
 """Compare reports: query by query, or of different queries as independent samples."""
 
-import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
@@ -121,10 +120,7 @@ def _report(name: str, report: Any) -> Report:
         path = os.fspath(report)
         place = f"{place}: {path}"
         with naming_file(path):
-            try:
-                values = parse_json(read_content(path))
-            except json.JSONDecodeError as error:
-                raise ValueError(f"is not a report saved as JSON: {error}") from None
+            values = parse_json(read_content(path))
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()

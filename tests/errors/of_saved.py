@@ -76,9 +76,9 @@ COMPARED: dict[str, Row] = {
     ).quoting("the version "),
     "another query": compared("reports", b=changed({"query": ["a", "b", "d"]})),
     "a missing file": compared("", "no.json", b="no.json"),
-    "a file that is not JSON": compared("", "broken.json", b=File("broken.json", "{")).quoting(
-        "Expecting "
-    ),
+    "a file that is not JSON": compared(
+        "", "broken.json", "line 1, column 2", b=File("broken.json", "{")
+    ).quoting("Expecting "),
     "a file with several reports": compared(
         "reports['b']",
         "several.json",

@@ -161,7 +161,9 @@ OPTIONS: dict[str, Row] = {
     "a seed": said(f"{GATE} worse.txt --seed -1", "--seed"),
     "another measure to explain": said("explain qrels.txt main.txt -m DCG", "-m"),
     "two cutoffs to explain": said("explain qrels.txt main.txt -k 5,10", "-k"),
-    "reports that are none": said("compare --reports main.txt part.txt", "main.txt"),
+    "reports that are none": said(
+        "compare --reports main.txt part.txt", "main.txt", "line 1, column 1"
+    ),
     "unpaired runs": said(f"{COMPARE} --unpaired", "--unpaired"),
     "a file too many": said(
         "gate qrels.txt main.txt worse.txt other.txt", "unrecognized arguments"
