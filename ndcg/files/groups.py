@@ -58,29 +58,17 @@ def read_groups(
             f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
         )
     path = os.fsdecode(file or qrels or "")
+    names = [*filter(None, [query]), *QUERY[0], *QUERY[1]]
     with naming_file(path):
-        names = _names_of_queries(query, file)
         content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
         limits.check("rows", len(content))
         if isinstance(content, pa.Table):
             limits.check("columns", content.num_columns)
-            return _slice_by_query(*_chosen(content, names, column, file, by))
-        if file is None:
-            raise ValueError(f"has no columns, and there is no file {shown(by)}")
+            return _slice_by_query(*_chosen(content, names, column, by))
         if column is not None:
-            problem = f"maps queries to slices, so it has no column {shown(column)}"
-            raise ValueError(f"{problem}; give {file}")
+            problem = f"maps queries to values, so it has no column {shown(column)}"
+            raise ValueError(f"{problem}; give a file of slices")
         return dict(content)
-
-
-def _names_of_queries(query: str | None, file: str | None) -> list[str]:
-    """Return the names that the column of queries may have, the name given for the qrels first."""
-    standard = [*QUERY[0], *QUERY[1]]
-    if query is None:
-        return standard
-    if file is None:
-        return [query]
-    return [query, *standard]
 
 
 def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[str, Any]":
@@ -95,26 +83,18 @@ def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[st
 
 
 def _chosen(
-    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
+    table: pa.Table, names: Sequence[str], column: str | None, by: str
 ) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
     """Return the columns of queries and of slices; `column` names one of several."""
     queries = next(iter(spelled(table.column_names, names)), None)
     if queries is None:
-        problem = "has no column of queries"
-        if file is None:
-            problem += f", and there is no file {shown(by)}"
-        raise ValueError(f"{problem}; name it {names[0]}")
+        raise ValueError(f"has no column of queries; name it {names[0]}")
     others = [name for name in table.column_names if name != queries]
-    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None:
-        if len(others) != 1:
-            example = next(iter(others), "language")
-            raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
+    if column is None and len(others) == 1:
         column = others[0]
-    if column not in others and file is None:
-        raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
     if column not in others:
-        raise ValueError(f"{has}, but not {shown(column)}")
+        has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
+        raise ValueError(f"{has}; choose the one of slices, FILE:COLUMN; got {shown(by)}")
     return table[queries].cast(pa.string()), table[column]
 
 
@@ -142,18 +122,12 @@ def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
     if not rows:
         raise ValueError("holds no slices")
     header = rows[0]
-    if spelled(header, queries):
+    if spelled(header, queries) or len(header) != 2:
         rows = rows[1:]
-    elif len(header) == 2:
-        header = [queries[0], "slice"]
     else:
-        problem = f"line 1: {columns_text(len(header))}, none of which is called a query"
-        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"{problem}; {hint}")
-    columns = []
-    for position in range(len(header)):
-        columns.append(_typed([row[position] for row in rows]))
-    return pa.table(columns, header)
+        header = [queries[0], "slice"]
+    columns = [[row[position] for row in rows] for position in range(len(header))]
+    return pa.table(list(map(_typed, columns)), header)
 
 
 def _typed(cells: Sequence[str]) -> pa.Array:
