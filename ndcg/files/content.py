@@ -113,10 +113,8 @@ def naming_file(path: str) -> Iterator[None]:
         raise InputError(f"{problem}: {_first_line(error)}", place_of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
         raise InputError("nests objects too deep", place_of_file(path)) from None
-    except InputError as error:
-        raise within(error, place_of_file(path)) from None
     except ValueError as error:
-        raise InputError(_first_line(error), place_of_file(path)) from None
+        raise within(error, place_of_file(path)) from None
 
 
 def _first_line(error: Exception) -> str:

@@ -24,7 +24,6 @@ from .content import NO_TEXT, NOT_UTF_8, NUMBER, NUMERAL, delimiter_of, shown_ce
 from .letor import is_row_of_letor
 from .parts import ReadRequest
 
-FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
 TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
 REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
 FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
@@ -164,9 +163,8 @@ def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layo
     _refuse_spaces_between_names(names, cells)
     # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
     has_names = len(names) > 1 or not fitting
-    if has_names and _is_said_to_have_names(path, request.format):
-        return _named_layout(names, rows, delimiter, request)
-    if has_commas or are_names_of_fields(names):
+    is_said = has_names and _is_said_to_have_names(path, request.format)
+    if is_said or has_commas or are_names_of_fields(names):
         return _named_layout(names, rows, delimiter, request)
     return trec
 
@@ -247,34 +245,36 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     Raises:
         ValueError: ids have spaces, or qrels end in a time or in a rank.
     """
-    if layout is RUN:
-        rows = _rows_of_trec(lines, layout)
+    doubt = ""
+    rows: list[list[bytes]] = []
+    if layout.is_trec:
+        rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
         _refuse_spaces_in_ids(rows)
-        return beside_ranks(*_ranks_of_trec(rows), request.names)
-    if layout in (QRELS, PLAIN_QRELS):
-        _refuse_no_qrels(_rows_of_trec(lines, layout))
-        return "", False
-    thousands = _doubt_about_thousands(lines, layout)
+        if layout.kind == "qrels":
+            _refuse_no_qrels(rows)
+    else:
+        doubt = _doubt_about_thousands(lines[1:], layout)
     rank = column_of_ranks(layout.names, layout.fields, request.names)
-    if rank is None:
-        return thousands, False
-    columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
-    at = [layout.names.index(name) for name in columns]
-    cells = list(cells_in(lines[1:], layout.delimiter, at))
-    if not cells:
-        return "", False
-    queries, *numbers = zip(*cells, strict=True)
-    scores, ranks = (list(map(as_number, column)) for column in numbers)
+    if not rank:
+        return doubt, False
+    position = layout.names.index(rank["rank"])
+    at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
+    cells = [[row[column].decode("utf-8", "replace") for column in at] for row in rows]
+    if not layout.is_trec:
+        cells = list(cells_in(lines[1:], layout.delimiter, at))
+    queries = [query for query, _, _ in cells]
+    scores = [as_number(score) for _, score, _ in cells]
+    ranks = [as_number(rank) for _, _, rank in cells]
     problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
-    return problem or thousands, has_ranks
+    return problem or doubt, has_ranks
 
 
-def _doubt_about_thousands(lines: Sequence[bytes], layout: Layout) -> str:
+def _doubt_about_thousands(rows: Sequence[bytes], layout: Layout) -> str:
     """Return what a warning says about numbers such as 1.340 beside 980, of which none is 1.3.
 
     A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
     """
-    cells = list(chain.from_iterable(cells_in(lines[1:], layout.delimiter, layout.at[2:])))
+    cells = list(chain.from_iterable(cells_in(rows, layout.delimiter, layout.at[2:])))
     with_point = [cell for cell in cells if "." in cell]
     hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
     if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
@@ -283,11 +283,6 @@ def _doubt_about_thousands(lines: Sequence[bytes], layout: Layout) -> str:
     problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
     hint = f"if the point marks thousands, write {first.replace('.', '')}"
     return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
-
-
-def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
-    """Return the cells of the lines that are rows."""
-    return [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
 
 
 def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
@@ -300,19 +295,6 @@ def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
             line = shown_cell(b" ".join(row))
             problem = f"the line {line} has no rank in its fourth column"
             raise ValueError(f"{problem}; replace the spaces in ids")
-
-
-def _ranks_of_trec(
-    rows: Sequence[Sequence[bytes]],
-) -> tuple[list[str], list[float], list[float]]:
-    """Return the queries, scores and ranks of the rows in which both are numbers."""
-    queries, scores, ranks = [], [], []
-    for row in rows:
-        if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
-            queries.append(row[0].decode("utf-8", "replace"))
-            scores.append(float(row[4]))
-            ranks.append(float(row[3]))
-    return queries, scores, ranks
 
 
 def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:

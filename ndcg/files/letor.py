@@ -40,18 +40,14 @@ def is_row_of_letor(line: bytes, kind: str) -> bool:
     return False
 
 
-def as_qrels(rows: bytes, kind: str) -> bytes | None:
-    """Return rows of LETOR or, of a run, scores as triples of TREC; None if one is no such row.
+def as_qrels(rows: bytes, kind: str) -> bytes:
+    """Return rows of LETOR or, of a run, scores as triples of TREC; other lines unchanged.
 
     >>> as_qrels(b"2 qid:10 1:0.3 2:1", "qrels"), as_qrels(b"0.5", "run"), as_qrels(b"0.5 1", "run")
-    (b'10 - 2', b'- - 0.5', None)
+    (b'10 - 2', b'- - 0.5', b'0.5 1')
     """
     pattern, line = ROWS_OF[kind]
-    triples, count = pattern.subn(line, rows)
-    lines = rows.removesuffix(b"\n").count(b"\n") + 1
-    if count < lines:
-        return None
-    return triples
+    return pattern.sub(line, rows)
 
 
 def no_row(line: bytes, kind: str) -> str:

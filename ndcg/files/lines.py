@@ -13,13 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE, instead_of_relevance
+from ..inputs.fields import VALUE, instead_of_relevance
 from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
 from .content import (
     BYTE_ORDER_MARK,
-    CHUNK,
     LINE,
     NO_TEXT,
     NOT_UTF_8,
@@ -37,7 +36,6 @@ from .layouts import (
     Layout,
     cells_in,
     cells_of,
-    cells_of_trec,
     layout_of,
     notice_of,
 )
@@ -57,7 +55,6 @@ SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
-FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
@@ -67,69 +64,48 @@ def from_lines(
 ) -> tuple[str, Iterator[FilePart]]:
     """Return the rows of a TREC, CSV or TSV file, in the layout that its first line tells.
 
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It tells the layout only
-    if no other line does, because a comment may look like a row of another layout.
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It does not tell the
+    layout, because a comment may look like a row of another one.
     """
     chunks = line_chunks(stream, LINE)
-    layouts = LAYOUTS[request.names.kind]
-    layout = layouts[0]
     head = b""
-    before = 1  # lines are counted from 1
-    notice, has_ranks = "", False
-    for chunk in chunks:
+    first = None
+    while first is None and (chunk := next(chunks, b"")):
         head += chunk
         first = FIRST_LINE.match(head)
-        if first:
-            layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice, has_ranks = notice_of(lines, layout, request)
-            if not layout.is_trec:
-                before += head.count(b"\n", 0, first.end())
-                head = head[first.end() :]
-            break
-        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
-        if _hold_no_text(lines):
-            break  # parsing raises the error
-        cells = list(map(cells_of_trec, lines))
-        rows = [sum(map(layout.is_row, cells)) for layout in layouts]
-        layout = layouts[rows.index(max(rows))]
-        if not any(rows):
-            before += head.count(b"\n")
-            head = b""
-        elif len(head) >= CHUNK:
-            break
+    layout = LAYOUTS[request.names.kind][0]
+    before = 1  # lines are counted from 1
+    notice, has_ranks = "", False
+    if first is not None:
+        layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
+        lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+        notice, has_ranks = notice_of(lines, layout, request)
+        if not layout.is_trec:
+            before += head.count(b"\n", 0, first.end())
+            head = head[first.end() :]
     parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
     begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
     return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
-
-
-def _hold_no_text(lines: Sequence[bytes]) -> bool:
-    """Return whether a line holds a character that no text has, or is too long."""
-    if max(map(len, lines)) > LINE:
-        return True
-    return any(character in line for line in lines for character in NO_TEXT)
 
 
 def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePart:
     """Return the rows of whole lines."""
     plain = _plain_lines(chunk, layout)
     text, problem = plain.text, plain.problem
-    rows: list[bytes] = []
     try:
         table = _parse_rows(text, layout, labels)
+        count = len(table)
     except pa.ArrowInvalid:
         if layout is RUN:
             text = EXTRA.sub(rb"\1", text)
         rows = text.removesuffix(b"\n").split(b"\n")
         table = _parseable(rows, layout, labels)
-        if len(table) < len(rows):
-            problem = _problem(rows[len(table) :], layout, labels)
+        count = len(rows)
     faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
     if faults.any():
-        row = int(faults.argmax())
-        rows = rows or text.split(b"\n")
-        problem = _problem(rows[row:], layout, labels)
-        table = table[:row]
+        table = table[: int(faults.argmax())]
+    if len(table) < count:
+        problem = _problem(text.split(b"\n")[len(table) :], layout, labels)
     part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
     if layout.is_letor:
         part = part._replace(counted="document", total=len(table))
@@ -158,22 +134,17 @@ def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
     span = _number_of_lines(text)
     if layout.is_letor:
         text = COMMENT.sub(b"", text)
-    may_have_empty_lines = True
     if layout.is_trec:
-        text = text.replace(b"\t", b" ")
-        may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
-        if may_have_empty_lines:
-            text = _with_single_spaces(text)
-    has_comments = layout.is_trec and _may_have_comments(text)
-    has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
-    if not has_comments and not has_empty_lines:
+        text = text.replace(b"\t", b" ").rstrip(b" ")
+    has_blanks = _has_blanks(text, layout)
+    if has_blanks and layout.is_trec:
+        text = _with_single_spaces(text)
+    if not has_blanks and not _has_comments(text, layout):
         return _PlainLines(text, span, None, problem)
     rows: list[bytes] = []
     numbers: list[int] = []
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if has_comments and _is_comment(line, layout):
-            continue
-        if line:
+        if line and not _is_comment(line, layout):
             rows.append(line)
             numbers.append(number)
     return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
@@ -187,9 +158,11 @@ def _number_of_lines(text: bytes) -> int:
     return count
 
 
-def _has_empty_lines(text: bytes) -> bool:
+def _has_blanks(text: bytes, layout: Layout) -> bool:
+    """Return whether text has empty lines, or of TREC spaces to spare."""
     # Comparing neighbors by NumPy is faster than a search for two bytes.
-    is_end = np.frombuffer(text, np.uint8) == ord("\n")
+    characters = np.frombuffer(text, np.uint8)
+    is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
     return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
 
 
@@ -211,14 +184,6 @@ def _before_no_text(text: bytes) -> tuple[bytes, str]:
     return text, problem
 
 
-def _has_spaces_to_spare(text: bytes) -> bool:
-    """Return whether text has two spaces or line feeds side by side, or a space at its ends."""
-    is_white = np.frombuffer(text, np.uint8) <= ord(" ")
-    if (is_white[1:] & is_white[:-1]).any():
-        return True
-    return bool(is_white[:1].any()) or text.endswith(b" ")
-
-
 def _with_single_spaces(text: bytes) -> bytes:
     """Return text with one space between the columns, and none around a line."""
     while b"  " in text:
@@ -228,14 +193,13 @@ def _with_single_spaces(text: bytes) -> bytes:
 
 def _is_comment(line: bytes, layout: Layout) -> bool:
     """Return whether a line begins with #, and not because that is how its query begins."""
-    return line.startswith(b"#") and not layout.is_row(line.split(b" "))
+    return layout.is_trec and line.startswith(b"#") and not layout.is_row(line.split(b" "))
 
 
-def _may_have_comments(text: bytes) -> bool:
-    """Return whether a line begins with #."""
-    if b"#" not in text:  # searching for two bytes is slow
-        return False
-    return text.startswith(b"#") or b"\n#" in text
+def _has_comments(text: bytes, layout: Layout) -> bool:
+    """Return whether a line of TREC begins with #, as comments do."""
+    # Searching for two bytes is slow.
+    return layout.is_trec and b"#" in text and b"\n#" in b"\n" + text
 
 
 # Parsing
@@ -245,10 +209,7 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
     if not text:
         return ROWS.empty_table()
     if layout.is_letor:
-        triples = as_qrels(text, layout.kind)
-        if triples is None:
-            raise pa.ArrowInvalid("a line is no row")
-        text = triples
+        text = as_qrels(text, layout.kind)
     if text.startswith(BYTE_ORDER_MARK):
         # Arrow removes a byte order mark, even in the middle of a file.
         text = BYTE_ORDER_MARK + text
@@ -257,10 +218,8 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
         text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
-    except pa.ArrowInvalid:
-        if labels is None and not _has_flags(text, layout):
-            raise
-    return _read_cells(text, layout, is_padded, pa.string(), labels)
+    except pa.ArrowInvalid:  # for values that are labels or flags, or for a faulty row
+        return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
 def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
@@ -273,11 +232,6 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
             cell = CELL.format(layout.delimiter, layout.padding)
             return re.sub(cell.encode(), rb"\1\2\3", text)
     return text
-
-
-def _has_flags(text: bytes, layout: Layout) -> bool:
-    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
-    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
@@ -297,23 +251,24 @@ def _read_cells(
     )
     parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
     convert_options = pa.csv.ConvertOptions(
-        column_types=types, include_columns=included, null_values=[]
+        column_types=types,
+        include_columns=included,
+        null_values=[""],  # an empty cell is a missing value
     )
-    if not layout.is_trec:
-        convert_options.null_values = [""]  # an empty cell is a missing value
-        if b'"' in text:
-            parse_options.quote_char = '"'
+    has_quotes = not layout.is_trec and b'"' in text
+    if has_quotes:
+        parse_options.quote_char = '"'
     table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
     query, document, *values = table.columns
     if values and type_of_value == pa.string():
-        cells = numerals(values[0], labels or Labels(()))
+        cells = numerals(values[0], labels)
         values = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
     if is_padded:
         query = pc.utf8_trim(query, characters=layout.padding)
         document = pc.utf8_trim(document, characters=layout.padding)
     table = id_table(query, document, *values)
     # Arrow lets a quoted cell go on, but a document has one line here.
-    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+    if has_quotes and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
         raise pa.ArrowInvalid("a cell goes on in the next line")
     return table
 
@@ -339,10 +294,10 @@ def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.T
 def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
     """Return the error in the first of these rows, which cannot be parsed."""
     if layout.is_letor:
-        if as_qrels(rows[0], layout.kind) is None:
-            return no_row(rows[0], layout.kind)
         triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        rows = list(filter(None, triples))
+        if triples[0] == rows[0]:
+            return no_row(rows[0], layout.kind)
+        rows = triples
     text = rows[0].decode("utf-8", "surrogateescape")
     cells = text.split(layout.delimiter)
     if not layout.is_trec and '"' in text:
@@ -352,10 +307,6 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
             hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
             return f"{problem}; {hint}"
         cells = cells_of(text, layout.delimiter)
-    if not any(cell.strip(" \t") for cell in cells):
-        return "is empty; delete such lines"
-    if layout.fields and cells == list(layout.names):
-        return "repeats the header; delete it"
     if len(cells) != len(layout.names):
         return _other_columns(text, len(cells), layout)
     for name, at in zip(("query", "document"), layout.at, strict=False):
@@ -370,10 +321,7 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
-        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
-            # Where commas separate columns, one in a number may mark its thousands.
-            fault += OR_READ_DECIMALS
-        elif layout.kind == "qrels" and labels is None and layout.others:
+        if layout.kind == "qrels" and labels is None and layout.others:
             fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -104,7 +105,7 @@ def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
     """Return the error in the cells of a row, among the values seen."""
     query, document, value = (*cells, None)[:3]
     for name, cell in (("query", query), ("document", document)):
-        if cell is None or cell == "":
+        if cell in (None, ""):
             return f"has no {name}; give each row its id"
         if not is_id(cell):
             return f"the {name} {shown_cell(cell)} {NO_ID}"
@@ -146,7 +147,6 @@ def part_of_queries(
     queries: Sequence[QueryDocuments], span: int, names: Names, next_number: int, problem: str = ""
 ) -> FilePart:
     """Return the documents of queries as rows, and the error in the line of the next number."""
-    are_counted = len(queries) > 0 and queries[0].query is None
     ids: list[Any] = []
     lists: list[tuple[str, int, bool]] = []
     documents: list[Any] = []
@@ -157,9 +157,11 @@ def part_of_queries(
         values.extend(item.documents.values())
         if item.are_listed:
             lists.append((str(item.query), item.number, len(item.documents) > 0))
-    if are_counted:
+    counted, total = "", 0
+    if None in ids:
         ids = list(range(len(queries)))
         lists = []
+        counted, total = "query", len(queries)
     if names.labels is not None:
         values = names.labels.numbers(values)
     rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
@@ -173,9 +175,9 @@ def part_of_queries(
         np.append(numbers, next_number),
         problem,
         lists=lists,
+        counted=counted,
+        total=total,
     )
-    if are_counted:
-        part = part._replace(counted="query", total=len(queries))
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
     )
@@ -199,10 +201,8 @@ def part_of_cells(
 def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
     """Return ids as text, null for what is neither text nor an integer."""
     if set(map(type, ids)) <= {str}:
-        try:
+        with suppress(UnicodeEncodeError):  # one has the replacement of bytes that are not UTF-8
             return pa.array(ids, pa.string())
-        except UnicodeEncodeError:
-            pass  # one of them is the replacement of bytes that are not UTF-8
     return pa.array([str(value) if is_id(value) else None for value in ids], pa.string())
 
 
@@ -226,10 +226,10 @@ def _float(value: Any) -> float:
         value = whole_or_float(value)
     if not isinstance(value, (int, float)):
         return NO_NUMBER
-    # Larger integers cannot be floats at all.
-    if not -(2**1023) < value < 2**1023 or value != float(value):
-        return NO_NUMBER
-    return float(value)
+    with suppress(OverflowError):  # of an integer that no float holds
+        if float(value) == value:
+            return float(value)
+    return NO_NUMBER
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
@@ -238,9 +238,6 @@ def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
         cells = cells.combine_chunks()
     packed = cells.dictionary_encode()
     texts = packed.dictionary.to_pylist()
-    if labels is None:
-        numbers = list(map(as_number, texts))
-    else:
-        numbers = labels.numbers(texts)
+    numbers = (labels or Labels(())).numbers(texts)
     written = [None if number is None else str(number) for number in numbers]
     return pa.array(written, pa.string()).take(packed.indices)

@@ -83,27 +83,16 @@ def read_columns(
     ):
         unit, file_parts = _file_parts(file, path, request, pool)
         rows = 0
-        problem = ""
         for part in _with_ids(_with_queries_once(file_parts, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
-            problem = part.problem
-            if problem:
-                break
+            if part.problem:
+                raise InputError(part.problem, _place(parts, unit)(rows))
         place = _place(parts, unit)
-        columns = None
-        if rows:
-            columns = _joined(parts, request, pool)
-            limits.check("queries", len(columns.query_ids))
-            has_values = columns.present is None or columns.present.any()
-            # Without a value, the one that is refused may be the first, so that none is no error.
-            if has_values or not problem:
-                columns = checked_rows(columns, columns.present, names, place)
-        if problem:
-            raise InputError(problem, place(rows))
-        if columns is None:
-            columns = _no_rows(kind)
+        columns = _joined(parts, request, pool) if rows else _no_rows(kind)
+        limits.check("queries", len(columns.query_ids))
+        columns = checked_rows(columns, columns.present, names, place)
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
@@ -196,11 +185,8 @@ def read_qrels(
     columns = read_columns(path, "qrels", limits, labels=labels, fields=fields, format=format)
     if labels is not None:
         words = {number: label for label, number in labels.as_numbers.gains}
-        relevances: dict[str, dict[str, Any]] = {}
-        for query, documents in _mapping(columns).items():
-            values = [words.get(value, value) for value in documents.values()]
-            relevances[query] = dict(zip(documents, values, strict=True))
-        return relevances
+        relevances = [words.get(value, value) for value in columns.value.tolist()]
+        return _mapping(columns._replace(value=np.array(relevances, object)))
     are_whole = (columns.value == np.trunc(columns.value)).all()
     if are_whole and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
@@ -280,21 +266,18 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
 
     Either all queries have ids or none has; a part that differs from the first holds an error.
     """
-    counted = None
+    first = None
     ids = 0
     for part in parts:
-        if part.total == 0 and len(part.table) == 0:
-            yield part
-            continue
-        if counted is None:
-            counted = part.counted
-        if part.counted != counted:
-            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
-            yield part._replace(table=part.table[:0], problem=problem)
-        elif counted:
-            yield _numbered_on(part, counted, ids)
-        else:
-            yield part
+        named = part
+        if part.total or len(part.table):  # others have no rows, such as the lines of a header
+            first = first or part
+            if part.counted != first.counted:
+                problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
+                named = part._replace(table=part.table[:0], problem=problem)
+            elif part.counted:
+                named = _numbered_on(part, ids)
+        yield named
         ids += part.total
 
 
@@ -307,8 +290,9 @@ def _in_two_lists(query: str, places: Sequence[tuple[int, bool]], unit: str) -> 
     return InputError(f"query {shown_cell(query)} {words}; {each_query_once(empty)}", here)
 
 
-def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
+def _numbered_on(part: FilePart, before: int) -> FilePart:
     """Return a part with numbers as ids, counted on from the parts before."""
+    counted = part.counted
     numbers = np.arange(part.total)
     if counted == "query":
         numbers = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()

@@ -34,8 +34,6 @@ class Source(NamedTuple):
     schema: pa.Schema
     batches: Callable[[Sequence[str] | None], Iterable[pa.RecordBatch]]  # all columns if None
     head: Callable[[], Mapping[str, Any]]  # the first row
-    # a function that checks how much some columns unpack to, and returns them; None without a limit
-    checked: "Callable[[Sequence[str]], Source] | None" = None
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
@@ -49,21 +47,17 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
-    read = dict(chosen)
     ranks = column_of_ranks(source.schema.names, chosen, request.names)
-    if ranks is not None:
-        read["rank"] = ranks
-    if source.checked is not None:
-        source = source.checked(list(read.values()))
+    read = chosen | ranks
     uncompressed = 0
     for batch in source.batches(list(read.values())):
         batch.validate(full=True)
-        if "rank" in read:
+        if ranks:
             # The first rows tell; batches after them need no ranks.
             columns = {role: batch[name] for role, name in read.items()}
             notice, has_ranks = fit_of_ranks(columns, request.names)
             yield FilePart(ROWS.empty_table(), 0, notice=notice, has_ranks=has_ranks)
-            del read["rank"]
+            ranks = {}
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))
@@ -98,26 +92,18 @@ def _parquet(file: Any, limits: Limits) -> Source:
         options["thrift_container_size_limit"] = BATCH
     parquet = arrow_parquet.ParquetFile(file, **options)
     limits.check("rows", parquet.metadata.num_rows)
-    source = _source_of_parquet(parquet)
-    if limits.uncompressed is None:
-        return source
 
-    def checked(chosen: Sequence[str]) -> Source:
-        _check_packed(parquet.metadata, chosen, limits)
-        # Text that is stored once may belong to many rows, so it is unpacked only once.
-        ids = list(chosen[:2])
-        packed = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
-        return _source_of_parquet(packed)
+    def batches(names: Sequence[str] | None) -> Iterable[pa.RecordBatch]:
+        rows = parquet
+        if names is not None and limits.uncompressed is not None:
+            _check_packed(parquet.metadata, names, limits)
+            # Text that is stored once may belong to many rows, so it is unpacked only once.
+            ids = list(names[:2])
+            rows = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
+        batches: Iterable[pa.RecordBatch] = rows.iter_batches(BATCH, columns=names)
+        return batches
 
-    return source._replace(checked=checked)
-
-
-def _source_of_parquet(parquet: Any) -> Source:
-    return Source(
-        parquet.schema_arrow,
-        batches=lambda names: parquet.iter_batches(BATCH, columns=names),
-        head=lambda: _first_row(parquet.iter_batches(1)),
-    )
+    return Source(parquet.schema_arrow, batches, lambda: _first_row(parquet.iter_batches(1)))
 
 
 def _folder(path: Any) -> Source:

@@ -194,13 +194,15 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
         raise InputError(problem, argument, hint=hint)
 
 
-def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the only column of ranks of a run, apart from its scores; None if there is none."""
-    if names.kind != "run":
-        return None
+def column_of_ranks(
+    columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
+) -> dict[str, Any]:
+    """Return the only column of ranks of a run, apart from its scores, under "rank", if any."""
     score = chosen.get("score")
     ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
-    return ranks[0] if len(ranks) == 1 else None
+    if names.kind != "run" or len(ranks) != 1:
+        return {}
+    return {"rank": ranks[0]}
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:

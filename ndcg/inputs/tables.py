@@ -91,10 +91,7 @@ def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | l
         if isinstance(error, UnknownFieldError) and _has_lists(frame):
             return rows_of_frame(frame)
         raise within(error, argument) from None
-    named = dict(chosen)
-    ranks = column_of_ranks(frame.names, chosen, names)
-    if ranks is not None:
-        named["rank"] = ranks
+    named = chosen | column_of_ranks(frame.names, chosen, names)
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
     # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))

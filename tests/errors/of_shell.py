@@ -184,8 +184,8 @@ OTHER_FILES: dict[str, Row] = {
         f"{SCORE} --by by.json", "by.json", by_json='{"q0": ' + "[" * 10**5
     ),
     "no slices": said(f"{SCORE} --by by.csv", "by.csv", by_csv=""),
-    "slices without names": said(f"{SCORE} --by by.csv:y", "by.csv", "line 1", by_csv="q0,en,1\n"),
-    "slices of one column": said(f"{SCORE} --by by.csv:y", "by.csv", "line 1", by_csv="q0\n"),
+    "slices without names": said(f"{SCORE} --by by.csv:y", "by.csv", by_csv="q0,en,1\n"),
+    "slices of one column": said(f"{SCORE} --by by.csv:y", "by.csv", by_csv="q0\n"),
     "slices of two lengths with names": said(
         f"{SCORE} --by by.csv:y", "by.csv", "line 2", by_csv="qid,x,y\nq0,a\n"
     ),

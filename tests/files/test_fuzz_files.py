@@ -70,14 +70,12 @@ def is_row(cells: list[bytes], widths: set[int]) -> bool:
 
 
 def widths_of(content: bytes, kind: str) -> set[int]:
-    """How many columns a row may have: as the first line, or most rows if all begin with #."""
+    """How many columns a row may have: as the first line that does not begin with #."""
     if kind == "run":
         return set(range(6, 99))
     lines = list(map(cells_of, content.removeprefix(BYTE_ORDER_MARK).split(b"\n")))
-    marked = [cells for cells in lines if cells[0].startswith(b"#")]
     first = next((cells for cells in lines if cells[0] and not cells[0].startswith(b"#")), None)
-    of_three, of_four = (sum(is_row(cells, {width}) for cells in marked) for width in (3, 4))
-    return {3 if (of_three > of_four if first is None else is_row(first, {3})) else 4}
+    return {3 if first is not None and is_row(first, {3}) else 4}
 
 
 def is_utf_16(start: bytes) -> bool:
@@ -93,6 +91,7 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
     found: Mapping = {}
     widths = widths_of(content, kind)
     lines: dict[tuple[str, str], int] = {}
+    repeated = None  # said if no other line has a fault
     for number, line in enumerate(content.removeprefix(BYTE_ORDER_MARK).split(b"\n"), 1):
         text = line.removesuffix(b"\r")
         problems = {
@@ -132,10 +131,12 @@ def slow_read(content: bytes, kind: str, longest: int) -> Mapping | Fault:
         if NAN_OR_INF.fullmatch(value) or math.isinf(float(value)):
             return Fault(number, (f"the {VALUE[kind]} {as_shown(value)} is not finite",))
         if (query, document) in lines:
-            return Fault(number, (f"is in line {lines[query, document]} already",))
+            words = f"is in line {lines[query, document]} already"
+            repeated = repeated or Fault(number, (words,))
+            continue
         lines[query, document] = number
         found.setdefault(query, {})[document] = float(value)
-    return found or Fault(None, (f"holds no {VALUE[kind]}s",))
+    return repeated or found or Fault(None, (f"holds no {VALUE[kind]}s",))
 
 
 def slow_read_or_time(content: bytes, kind: str, longest: int) -> Mapping | Fault:

@@ -80,7 +80,6 @@ MARKED_RUN = "#q Q0 d 1 2 tag\n# comment with six words here ok\n#q Q0 #d 2 .5 t
     [
         ("run", MARKED_RUN, {"#q": {"d": 2, "#d": 0.5}}),
         ("qrels", f"# TREC 2019\n#q 0 d 1\nq 0 d 2\n{COMMENT}", {"#q": {"d": 1}, "q": {"d": 2}}),
-        ("qrels", f"#q d 1\n{COMMENT}#p d 2", TWO),
         ("qrels", "# depth 100\n#q\t0\td\t1\r\n \n  #p 0 d 2\n# end", TWO),
         ("qrels", "#q 0 d high\n#q 0 d\nq 0 d 1\n", {"q": {"d": 1}}),
         ("exclude", "#q d\n# none\n# of three words\nq d\n", {"#q": {"d": 1}, "q": {"d": 1}}),
