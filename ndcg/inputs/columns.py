@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import chain
 from numbers import Integral, Real
 from operator import attrgetter
 from types import NoneType
@@ -427,22 +427,14 @@ def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
         row = row.tolist()
     if isinstance(row, (list, tuple)):
         return row
-    if isinstance(row, str):
-        problem = f"is the text {shown(row)}, not a list of documents; {NOT_NESTED}"
-    elif isinstance(row, Real):
-        problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
-    else:
-        problem = f"must be a list of documents; got {type(row).__name__}"
-    raise InputError(problem, argument, f"query {query}")
+    problem = f"must be a list of documents; got {shown(row)}"
+    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
 
 
 # Numbers
 
 
 MANY = 1 << 9  # fewer numbers are read faster one by one
-PYTHON_TYPES: dict[type, type] = {np.int64: int, np.float64: float}  # of equal NumPy types
-
-
 FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
 
 
@@ -492,16 +484,13 @@ def _plain_numbers(
 ) -> Column | None:
     """Return plain numbers and None, read all at once; None if some have other types.
 
-    None, too, if some would be rounded. NumPy's numbers count as plain among None, since NumPy
-    makes objects of such lists.
+    None, too, if some would be rounded.
     """
-    head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((type(value) for value in head if value is not None), NoneType)
-    if first not in (int, float):  # bools are not integers here
-        if first not in PYTHON_TYPES or None not in head:
-            return None
+    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
+    if type(first) not in (int, float):  # bools are not integers here
+        return None
     try:
-        types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
+        types = kinds or _types_of_numbers(rows)
         if types == {int}:
             # Grades are small, and bytes are the fastest way to read them.
             with suppress(ValueError):  # integers that do not fit into a byte
@@ -581,8 +570,6 @@ def _python_values(values: list[Any], labels: Labels | None, in_column: bool) ->
     if not foreign:
         return values
     values = [number(value) if type(value) in foreign else value for value in values]
-    if not any(issubclass(kind, str) for kind in foreign):
-        return values
     if labels is not None:
         return labels.numbers(values)
     if in_column:

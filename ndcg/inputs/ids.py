@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, in_short, mark, shown
 from ..measure.scoring import in_threads
-from .sources import ARROW
+from .sources import ARROW, in_python
 
 NO_ID = "is neither text nor an integer, as ids must be"
 INTEGERS_OR_TEXT = "give whole numbers as integers, others as text"
@@ -70,10 +70,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
     # These would pass for integers and times.
     if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
         return ""
-    for name, kinds in PYTHON_IDS.items():
-        if issubclass(kind, kinds):
-            return name
-    return ""
+    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
 
 
 USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
@@ -153,26 +150,21 @@ class Ids(NamedTuple):
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
     code: RowNumbers  # the ids of the runs, as indices into these
-    # the first rows of the runs, and the number of rows; None if every row is a run
-    starts: RowNumbers | None = None
+    starts: RowNumbers  # the first rows of the runs, and the number of rows
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        if self.starts is None:
-            return len(self.code)
         return int(self.starts[-1])
 
     @property
     def codes(self) -> RowNumbers:
         """The ids of the rows, as indices into the distinct ids."""
-        if self.starts is None:
-            return self.code
         return np.repeat(self.code, np.diff(self.starts))
 
     def grouped(self) -> tuple[Order, RowNumbers]:
         """Return a stable order of the rows by id, and the starts of the ids."""
-        if self.starts is not None and len(self.code) == len(self.distinct):
+        if len(self.code) == len(self.distinct):
             return slice(None), self.starts  # every id has one run
         return grouped(self.codes, len(self.distinct))
 
@@ -267,7 +259,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
     index: dict[Any, int] = {}
     code = [index.setdefault(value, len(index)) for value in values]
     try:
-        return Ids(pa.array(list(index)), np.array(code))
+        return Ids(pa.array(list(index)), np.array(code), np.arange(len(code) + 1))
     except (OverflowError, UnicodeError):
         # Integers are beyond int64, or UTF-8 cannot encode the text.
         return None
@@ -282,7 +274,7 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
         return runs._replace(starts=np.append(heads, len(ids)))
     encoded = pa.chunked_array(in_threads(_dictionary, _split_rows(ids))).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
-    return Ids(encoded.chunk(0).dictionary, codes)
+    return Ids(encoded.chunk(0).dictionary, codes, np.arange(len(codes) + 1))
 
 
 def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:
@@ -329,10 +321,9 @@ def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
     if isinstance(ids, np.ndarray):
         return _arrow_array(argument, _readable(argument, ids))
     if not isinstance(ids, (list, tuple)):
-        given = type(ids).__name__
-        if isinstance(ids, str):
-            given = f"the text {shown(ids)}; give the column"
-        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
+        raise InputError(
+            f"{mark(argument)} must be integers or strings, one per row; got {shown(ids)}"
+        )
     column = _arrow_array(argument, ids)
     if id_kind(column.type) in ("bytes", "dates", "times"):
         _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
@@ -424,7 +415,7 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     if isinstance(ids, list) or isinstance(among, list):
         index = dict(zip(as_list(among), count(), strict=False))
         return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
-    if len(ids) == 0 or len(among) == 0 or family(ids.type) != family(among.type):
+    if family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     if pa.types.is_timestamp(among.type):
         try:
@@ -448,11 +439,7 @@ def _as_bytes(ids: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray"
 
 def as_list(ids: Any) -> list[Any]:
     """Return ids of a column, or in another sequence, as a list."""
-    if isinstance(ids, list):
-        return ids
-    if isinstance(ids, ARROW):
-        return list(ids.to_pylist())
-    return list(ids)
+    return list(in_python(ids))
 
 
 # Order
@@ -466,10 +453,7 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     >>> ascending([b"\xff", b"b"]), ascending([9, 10])
     ([b'b', b'\xff'], [10, 9])
     """
-    ids = list(ids)
-    if any(issubclass(kind, bytes) for kind in set(map(type, ids))):
-        return sorted(ids, key=_bytes_of)
-    return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
+    return sorted(ids, key=_bytes_of)
 
 
 def _bytes_of(value: Any) -> bytes:

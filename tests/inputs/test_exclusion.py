@@ -639,7 +639,7 @@ def test_integers_that_no_row_can_hold_exclude_nothing(ndcg: Metric, kind: Any) 
         ("a.csv", "user,item\nq1,\n", ["line 2"]),
         ("a.csv", "user,film\nq1,a\n", ["no document"]),
         ("a.json", '{"q1": ["a"], "q2": "x"}', ["no query or document"]),
-        ("a.json", '{"q1": [["a"]]}', ["query 'q1'"]),
+        ("a.json", '{"q1": [["a"]]}', ["query 'q1', position 0"]),
         ("a.jsonl", '{"user": "q1", "item": "a"}\n{"user": "q1", "item": null}\n', ["line 2"]),
     ],
 )
