@@ -287,8 +287,7 @@ def reader_of(
         kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
         return kind_of_reader(objects, kind, names, form)
     if names.kind == "exclude":
-        # Documents to exclude have no values, and may be repeated.
-        names = names._replace(keep="first").without_value()
+        names = names._replace(keep="first")  # since documents to exclude may be repeated
     if kind == "queries":
         alike = list(chain.from_iterable(value.values() for value in alike))
     return ValueReader(RowReader(alike, names), kind, names, form)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from ..inputs.columns import as_number
 from ..inputs.fields import (
     VALUE,
     UnknownFieldError,
@@ -19,6 +18,7 @@ from ..inputs.fields import (
 )
 from ..inputs.no_rankings import beside_ranks
 from ..inputs.roles import columns_of_table
+from ..measure.labels import number_of_text
 from ..measure.messages import brief, shown
 from .content import NO_TEXT, NOT_UTF_8, NUMBER, NUMERAL, delimiter_of, shown_cell
 from .letor import is_row_of_letor
@@ -263,8 +263,8 @@ def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> t
     if not layout.is_trec:
         cells = list(cells_in(lines[1:], layout.delimiter, at))
     queries = [query for query, _, _ in cells]
-    scores = [as_number(score) for _, score, _ in cells]
-    ranks = [as_number(rank) for _, _, rank in cells]
+    scores = [number_of_text(score) for _, score, _ in cells]
+    ranks = [number_of_text(rank) for _, _, rank in cells]
     problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
     return problem or doubt, has_ranks
 

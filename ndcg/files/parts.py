@@ -40,9 +40,9 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are in one list, with their numbers, and whether there are any: no
-    # other list may be of the same query
-    lists: Sequence[tuple[str, int, bool]] = ()
+    # the queries whose documents are in one list, with their numbers: no other list may be of the
+    # same query
+    lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
     total: int = 0  # how many of these numbers there are
@@ -148,7 +148,7 @@ def part_of_queries(
 ) -> FilePart:
     """Return the documents of queries as rows, and the error in the line of the next number."""
     ids: list[Any] = []
-    lists: list[tuple[str, int, bool]] = []
+    lists: list[tuple[str, int]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
@@ -156,7 +156,7 @@ def part_of_queries(
         documents.extend(item.documents)
         values.extend(item.documents.values())
         if item.are_listed:
-            lists.append((str(item.query), item.number, len(item.documents) > 0))
+            lists.append((str(item.query), item.number))
     counted, total = "", 0
     if None in ids:
         ids = list(range(len(queries)))

@@ -19,7 +19,7 @@ import os
 import re
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, BinaryIO
@@ -28,10 +28,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ..inputs.documents import each_query_once
+from ..inputs.documents import EACH_QUERY_ONCE, values_by_order
 from ..inputs.fields import Names, names_of_side
 from ..inputs.hashes import Columns, hashes_of
-from ..inputs.tables import checked_rows, values_by_order
+from ..inputs.tables import checked_rows
 from ..measure.labels import Labels
 from ..measure.messages import InputError, place_of_file, warn
 from ..measure.options import Options
@@ -249,13 +249,14 @@ def _file_parts(
 
 def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts; a query whose documents are in two lists is an error."""
-    first: dict[str, tuple[int, bool]] = {}
+    first: dict[str, str] = {}
     before = 0
     for part in parts:
-        for query, number, has_documents in part.lists:
-            place = (before + number, has_documents)
+        for query, number in part.lists:
+            place = unit.format(before + number)
             if query in first:
-                raise _in_two_lists(query, [first[query], place], unit)
+                problem = f"query {shown_cell(query)} is there twice, first in {first[query]}"
+                raise InputError(f"{problem}; {EACH_QUERY_ONCE}", place)
             first[query] = place
         before += part.span
         yield part
@@ -279,15 +280,6 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
                 named = _numbered_on(part, ids)
         yield named
         ids += part.total
-
-
-def _in_two_lists(query: str, places: Sequence[tuple[int, bool]], unit: str) -> InputError:
-    there, here = (unit.format(number) for number, _ in places)
-    empty = [unit.format(number) for number, has_documents in places if not has_documents]
-    words = "is there twice"
-    if there != here:
-        words = f"is in {there} already"
-    return InputError(f"query {shown_cell(query)} {words}; {each_query_once(empty)}", here)
 
 
 def _numbered_on(part: FilePart, before: int) -> FilePart:
@@ -315,7 +307,8 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     values = column.to_numpy()
     are_listed = any(part.lists or part.counted == "query" for part in parts)
     if not are_listed and not _have_values(parts, request.names):
-        values, present = values_by_order(len(query), request.names), None
+        values = np.array(values_by_order(len(query), request.names), np.float64)
+        present = None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
 

@@ -15,6 +15,8 @@ from .sources import in_python
 
 # What an error says about numbers where a list should have ids.
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
+# Of the spans of a trace, only those of its retriever hold documents.
+EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
 MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
@@ -91,18 +93,7 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
         return documents
     before, position = _first_repeated(queries)
     problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
-    empty = [f"row {row}" for row in (before, position) if rows[row] == {}]
-    raise InputError(f"{problem}; {each_query_once(empty)}", argument)
-
-
-def each_query_once(empty: Sequence[str]) -> str:
-    """Return what an error says to do about a query in two places, some of them without documents.
-
-    Of the spans of a trace, only those of its retriever hold documents.
-    """
-    if empty:
-        return f"{empty[0]} has no documents; leave out the objects that have none"
-    return "give each query once"
+    raise InputError(f"{problem}; {EACH_QUERY_ONCE}", argument)
 
 
 def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
@@ -146,7 +137,7 @@ def documents_of_query(
             some documents have a score.
     """
     ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else values
+    numbers = values_by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
@@ -168,8 +159,12 @@ def documents_of_query(
     return _best(ids, numbers, names)
 
 
-def _by_order(count: int, names: Names) -> list[int]:
-    """Return the values of documents that have none."""
+def values_by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none, in their order.
+
+    >>> values_by_order(3, Names("run", "score"))
+    [-1, -2, -3]
+    """
     if names.kind != "run":
         return [1] * count
     if names.ascending:

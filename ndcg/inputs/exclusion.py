@@ -26,6 +26,8 @@ from .ids import (
 from .no_rankings import MANY_DOCUMENTS
 from .sources import ARROW, in_python, plain, settled
 
+SAME_TYPE = "give both the same type; ids in files are text"
+
 
 class Pairs(NamedTuple):
     """Documents to exclude, one a row, as columns of any library."""
@@ -70,11 +72,10 @@ def without_in_mappings(
     """Return two mappings without the excluded documents, as `without` does."""
     query, queries, documents = _rows(exclude)
     queries, documents = as_list(queries), as_list(documents)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(queries, list(qrels.queries), is_file)
+    _check_queries(queries, list(qrels.queries))
     rankings = qrels if has_no_documents(run) else run
     types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -133,14 +134,10 @@ def _columns(exclude: Any, run: Columns, judged: Columns) -> Columns:
     """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _rows(exclude)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
-    kind = rankings.document.type
-    if isinstance(documents, list):
-        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
-        documents = id_column("exclude", documents)
-    elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.first_id, set(), is_file)
+    _check_queries(as_list(queries), as_list(judged.query_ids))
+    documents = id_column("exclude", documents)
+    if family(documents.type) != family(rankings.document.type):
+        _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -155,10 +152,7 @@ def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    given = shown(exclude)
-    if isinstance(exclude, ARROW):
-        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
-    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
+    raise InputError(f"{mark('exclude')} must be {forms}; got {type(exclude).__name__}")
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
@@ -178,16 +172,12 @@ def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:
 
 def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     columns = settled(exclude._asdict())
-    for name, ids in columns.items():
-        if not len(ids):
-            columns[name] = []  # since an empty column may have a type that ids cannot have
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
-    if queries.rows != len(documents):
-        lengths = (
-            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
-        )
-        raise InputError(f"{lengths}; give both in every row", "exclude")
+    if len(queries.codes) != len(documents):
+        lengths = f"{len(queries.codes)} and {len(documents)}"
+        problem = f"query ids and document ids differ in length, {lengths}"
+        raise InputError(f"{problem}; give both in every row", "exclude")
     return queries.codes, queries.distinct, documents
 
 
@@ -213,7 +203,7 @@ def _ids(query: Any, documents: Any) -> Iterable[Any]:
     return ids
 
 
-def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
+def _check_queries(excluded: list[Any], judged: list[Any]) -> None:
     """Raise an error if no excluded query is in the rankings.
 
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have
@@ -225,20 +215,10 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
     if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
         raise NothingExcludedError(problem, "exclude")
-    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
+    raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
-def _same_type(ranked: Any, is_file: bool) -> str:
-    """Return what an error says to do about ids of another type than one in the rankings."""
-    hint = "give both the same type"
-    if isinstance(ranked, str):
-        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
-    if is_file:
-        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
-    return hint
-
-
-def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
+def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
     """Raise an error for documents of other kinds than the ids in the rankings."""
     if first is None:  # no document was ranked
         return
@@ -249,4 +229,4 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) 
         others = [document for document in excluded if type(document) in wrong]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
-        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")
+        raise InputError(f"{problem}; {SAME_TYPE}", "exclude")

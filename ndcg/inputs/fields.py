@@ -216,15 +216,6 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
 
 
-def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
-    """Return what an error says about text that was read as relevances, beside other fields.
-
-    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
-    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
-    """
-    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
-
-
 def or_another(role: str, others: Sequence[str]) -> str:
     """Return what an error says about fields that may have a role in place of another, if any."""
     if not others:
@@ -394,8 +385,15 @@ class Names(NamedTuple):
 
     @property
     def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no value."""
-        return self.says_none(self.value)
+        """Whether documents have no value: `fields` says so, or they are to be excluded."""
+        return not self.value or self.says_none(self.value)
+
+    @property
+    def way_without_query(self) -> str:
+        """How to name queries if no field does, as an error says it."""
+        if self.takes_query_ids:
+            return mark("query_ids", said="query_ids=[...]")
+        return "JSON of the form {query: object}"
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""

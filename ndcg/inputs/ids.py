@@ -146,27 +146,10 @@ def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for a run of rows with the same id."""
+    """The ids of rows."""
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
-    code: RowNumbers  # the ids of the runs, as indices into these
-    starts: RowNumbers  # the first rows of the runs, and the number of rows
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        return int(self.starts[-1])
-
-    @property
-    def codes(self) -> RowNumbers:
-        """The ids of the rows, as indices into the distinct ids."""
-        return np.repeat(self.code, np.diff(self.starts))
-
-    def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return a stable order of the rows by id, and the starts of the ids."""
-        if len(self.code) == len(self.distinct):
-            return slice(None), self.starts  # every id has one run
-        return grouped(self.codes, len(self.distinct))
+    codes: RowNumbers  # the ids of the rows, as indices into these
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
@@ -259,7 +242,7 @@ def _few(values: Sequence[Any]) -> Ids | None:
     index: dict[Any, int] = {}
     code = [index.setdefault(value, len(index)) for value in values]
     try:
-        return Ids(pa.array(list(index)), np.array(code), np.arange(len(code) + 1))
+        return Ids(pa.array(list(index)), np.array(code))
     except (OverflowError, UnicodeError):
         # Integers are beyond int64, or UTF-8 cannot encode the text.
         return None
@@ -271,10 +254,11 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
-        return runs._replace(starts=np.append(heads, len(ids)))
+        lengths = np.diff(np.append(heads, len(ids)))
+        return runs._replace(codes=np.repeat(runs.codes, lengths))
     encoded = pa.chunked_array(in_threads(_dictionary, _split_rows(ids))).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
-    return Ids(encoded.chunk(0).dictionary, codes, np.arange(len(codes) + 1))
+    return Ids(encoded.chunk(0).dictionary, codes)
 
 
 def _dictionary(ids: "pa.Array | pa.ChunkedArray") -> pa.DictionaryArray:

@@ -120,7 +120,7 @@ def join_rows(
     codes, ids = queries.codes, queries.distinct
 
     def row_of(_: int, row: int | None) -> str:
-        if row is None or row >= queries.rows:
+        if row is None or row >= len(codes):
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
@@ -130,7 +130,7 @@ def join_rows(
     if keep is not None and documents is None:
         needed = f"{mark('document_ids')}, the ids by which documents are the same"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    order, offsets = queries.grouped()
+    order, offsets = grouped(codes, len(ids))
     rows: Columns | None = None
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
@@ -210,7 +210,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     rows = {
         "predictions": len(score.values),
         "references": len(relevance.values),
-        "query_ids": queries.rows,
+        "query_ids": len(queries.codes),
     }
     if documents is not None:
         rows["document_ids"] = len(documents)
@@ -590,9 +590,6 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
-    elif noun == "document" and isinstance(run_id, int) and text and not text.isdigit():
-        # As text, an integer would not be this id either.
-        hint = "look up an index, as rerankers return it, in the ids that were ranked, ids[index]"
     return InputError(f"{problem}; {hint}", "predictions")
 
 

@@ -250,9 +250,9 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
     elif inputs.query_ids is not None:
         ids = read_ids("query_ids", inputs.query_ids)
         score = read_flat_column(argument, run, numbered).values
-        if ids.rows != len(score):
+        if len(ids.codes) != len(score):
             return  # another error says so
-        order, offsets = ids.grouped()
+        order, offsets = grouped(ids.codes, len(ids.distinct))
         score = score[order]
     else:
         score, offsets, *_ = read_column(argument, run)

@@ -132,14 +132,10 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        way = "save the other side as JSON of the form {query: object}"
-        if names.takes_query_ids:
-            way = f"{mark('query_ids', said='query_ids=[...]')} alone"
-        hint = f"give its column, or {way} if only the other side has no ids of queries"
+        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
-    if names.value:
-        others = max(0, len(columns) - 2)  # beside the query and the document
-        candidates |= _values_beside(columns, (), others, names)
+    others = max(0, len(columns) - 2)  # beside the query and the document
+    candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
     if not names.is_order_given:
         refuse_lowest_first(chosen.get("score"))
@@ -164,9 +160,8 @@ def roles_of_hits(fields: Fields, names: Names) -> Roles:
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
-    if names.value:
-        others = len(fields.leaves) - 1  # beside one id
-        candidates |= _values_beside(outside_lists, documents, others, names)
+    others = len(fields.leaves) - 1  # beside one id
+    candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")
@@ -205,24 +200,21 @@ def roles_of_objects(
     if names.name("document") is None and len(documents) == 1:
         documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
     candidates["document"] = documents
-    if names.value:
-        candidates |= _values(objects, fields, candidates, names)
+    candidates |= _values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
         error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            ids = "JSON of the form {query: object}"
-            if names.takes_query_ids:
-                ids = mark("query_ids", said="query_ids=[...]")
+            ids = names.way_without_query
             error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
     if not names.is_order_given:
         refuse_lowest_first(roles.fields.get("score"), noun="field")
     if names.value in roles.fields:
         _refuse_values_of_other_ids(objects, fields, roles, names.value)
-    if names.value and names.name(names.value) == roles.fields["document"]:
+    if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
 
@@ -263,9 +255,18 @@ def _place_of(field: Field) -> Keys:
     return field.list_path or field.keys[:-1]
 
 
+def _holder(field: Field) -> str:
+    """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
+    if field.lists:
+        return "hits"
+    if is_list(field.example) or isinstance(field.example, Set):
+        return "list"
+    return "mapping" if isinstance(field.example, Mapping) else ""
+
+
 def holds_documents(field: Field) -> bool:
     """Return whether a field holds several documents: in a list, a set or a mapping."""
-    return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
+    return _holder(field) != ""
 
 
 def _ways_of_documents(
@@ -282,11 +283,6 @@ def _ways_of_documents(
         if sum(map(_is_list_of_numbers, fields.values())) > 1:
             call = 'data=..., predictions="...", references="..."'
             yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-
-
-def _is_list_of_ids(field: Field) -> bool:
-    """Return whether a field holds a list or a set outside other lists."""
-    return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
 
 
 def _is_list_of_numbers(field: Field) -> bool:
@@ -311,23 +307,15 @@ def _documents(fields: Fields, names: Names) -> list[str]:
         named = _named("document", name, fields, names)
         if named or not names.given["document"].is_shared:
             return named
-    hits: list[str] = []
-    lists: list[str] = []
-    rows: list[str] = []
+    by_holder: dict[str, list[str]] = {"hits": [], "list": [], "mapping": [], "": []}
     list_of_values = _list_of_named_values(fields, names)
     for path in fields.leaves:
-        if list_of_values and fields[path].list_path != list_of_values:
-            continue
-        if fields[path].lists:
-            hits.append(path)
-        elif _is_list_of_ids(fields[path]):
-            lists.append(path)
-        else:
-            rows.append(path)
-    in_lists = fields.among(lists)
+        if list_of_values in ((), fields[path].list_path):
+            by_holder[_holder(fields[path])].append(path)
+    in_lists = fields.among(by_holder["list"])
     standard: list[tuple[Fields, Groups]] = [
-        (fields.among(hits), DOCUMENT_OF_HITS),
-        (fields.among(rows), DOCUMENT),
+        (fields.among(by_holder["hits"]), DOCUMENT_OF_HITS),
+        (fields.among([*by_holder["mapping"], *by_holder[""]]), DOCUMENT),
         (in_lists, LISTS_OF_IDS[names.kind]),
         (in_lists, DOCUMENT),
     ]
@@ -401,17 +389,20 @@ def _values(
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
     role = names.value
+    if names.has_no_value:
+        return {}
     if len(documents) != 1:  # one error names all that is not clear
         return {role: names.candidates(role, fields.leaves, names.values())}
     document = fields[documents[0]]
-    if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
+    holder = _holder(document)
+    if holder == "mapping":
         return {}
     name = names.name(role)
     if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
         return {role: _named(role, name, fields, names)}
-    if _is_list_of_ids(document):
+    if holder == "list":
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
     beside = []

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown
 from .ids import as_list, check_query_ids, decoded
-from .sources import ARROW, plain_in_order
+from .sources import ARROW, in_python, plain_in_order
 
 Value = str | int | bool | None
 MEAN_OF_SLICES = "mean of slices"  # as tables call it; the name of no slice
@@ -117,7 +117,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, range, *ARROW)):
-        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
     try:
@@ -127,11 +127,8 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         kind = next(kind for is_such, kind in TYPES.items() if is_such(column.type))
         return column.cast(kind)
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
-        if isinstance(values, ARROW):
-            given = str(values.type)
-        else:
-            kinds = {type(value).__name__ for value in values if value is not None}
-            given = " and ".join(sorted(kinds))
+        kinds = {type(value).__name__ for value in in_python(values) if value is not None}
+        given = " and ".join(sorted(kinds))
         must_be = "all text, all integers of 64 bits or all booleans, None for no slice"
         problem = f"by must be {must_be}; got {shown(given)[1:-1]}"
         raise ValueError(f"{problem}; give others as text, fractions as ranges") from None

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from ..measure.messages import InputError, mark, shown, warn, within
 from ..measure.scoring import in_threads
 from ..measure.ties import Mask
 from .columns import Column, as_number, beyond_2_53, read_flat_column
-from .documents import no_values
+from .documents import no_values, values_by_order
 from .exclusion import Pairs
 from .fields import (
     Names,
@@ -22,7 +21,6 @@ from .fields import (
     are_names_of_fields,
     column_of_ranks,
     fields_without_role,
-    instead_of_relevance,
 )
 from .frame import Frame, frame_of
 from .hashes import Columns, best_rows, hashes_of, repeated_row
@@ -125,9 +123,7 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
     ranks = list(map(as_number, heads["rank"]))
-    scores = ranks
-    if "score" in heads:
-        scores = list(map(as_number, heads["score"]))
+    scores = list(map(as_number, heads.get("score", ranks)))
     return beside_ranks(heads["query"], scores, ranks, names)
 
 
@@ -192,16 +188,15 @@ def columns_of_rows(
     query = read_ids(called["query"], cells["query"])
     document = id_column(called["document"], cells["document"])
     if names.value in cells:
-        try:
-            values = read_values(called[names.value], cells[names.value], names)
-        except InputError as error:
-            may_be_another = names.name("relevance") is None and names.labels is None
-            if names.kind == "qrels" and others and may_be_another:
-                error.hint = instead_of_relevance(fields["relevance"], others)
-            raise
+        values = read_values(called[names.value], cells[names.value], names)
     else:
-        values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
-    lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
+        by_order = np.array(values_by_order(len(document), names), np.float64)
+        values = Column(by_order, np.zeros(1, np.int64))
+    lengths = {
+        "query": len(query.codes),
+        "document": len(document),
+        names.value: len(values.values),
+    }
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns differ in length: {shown(lengths)}", argument)
     starts = range(0, max(1, len(document)), HASHED)
@@ -246,7 +241,7 @@ def checked_rows(
                 hint = f"if the rows are of several systems, give one at a time; else {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
-        if len(present) > 0 and not present.any():
+        if not present.any():
             raise InputError(no_values(names))
         # A query of which no document has a score is missing from the run.
         side = side.retrieved(present) if names.kind == "run" else side.only(present)
@@ -265,15 +260,3 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         return column._replace(values=numbers.astype(np.float64))
     return column
-
-
-def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
-    """Return the values of documents that have none, in the order of their rows.
-
-    >>> values_by_order(3, Names("run", "score")).tolist()
-    [-1.0, -2.0, -3.0]
-    """
-    if names.kind != "run":
-        return np.ones(rows)
-    ranks = np.arange(1.0, rows + 1)
-    return ranks if names.ascending else -ranks
