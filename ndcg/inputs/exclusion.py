@@ -24,7 +24,7 @@ from .ids import (
     read_ids,
 )
 from .no_rankings import MANY_DOCUMENTS
-from .sources import ARROW, in_python, plain, settled
+from .sources import in_python, plain, settled
 
 SAME_TYPE = "give both the same type; ids in files are text"
 
@@ -183,8 +183,8 @@ def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
-    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
-    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+    rows = in_python(exclude)
+    if not isinstance(rows, (list, tuple)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"

@@ -238,7 +238,7 @@ class Field(NamedTuple):
     @property
     def list_path(self) -> Keys:
         """The path to the innermost list of objects that holds the field."""
-        return self.keys[: self.lists[-1]] if self.lists else ()
+        return self.keys[: max(self.lists, default=0)]
 
 
 class Fields(dict[Any, Field]):
@@ -394,6 +394,11 @@ class Names(NamedTuple):
         if self.takes_query_ids:
             return mark("query_ids", said="query_ids=[...]")
         return "JSON of the form {query: object}"
+
+    def refuse_unknown_order(self, name: Any, noun: str = "column") -> None:
+        """Raise an error for scores that may be best where they are lowest, if nobody said so."""
+        if not self.is_order_given:
+            refuse_lowest_first(name, noun=noun)
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""
@@ -688,10 +693,6 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
-        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
-            if count > 1:
-                documents = f"if {shown(pattern)} are the documents of a query"
-                ways.append(f"{documents}, make one list of them")
     if "score" in lacking and names.name("score") is None:
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]
@@ -849,16 +850,14 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             if argument != "references" and role in roles_of_qrels:
                 roles[role] = ("...", "...")
             roles.setdefault(role, "...")
-        places = [mark(argument), *(place for place in error.places if place != argument)]
-        words.append(": ".join([*places, error.unclear]))
-        if error.fields not in words:
-            words.append(error.fields)
+        places = [mark(argument), *error.places[1:]]
+        words += [": ".join([*places, error.unclear]), error.fields]
     document = str(next(iter(errors.values())).chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
         # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
-    return InputError("; ".join([*words, write]))
+    return InputError("; ".join(dict.fromkeys([*words, write])))
 
 
 def refuse_unused_fields(
@@ -870,13 +869,10 @@ def refuse_unused_fields(
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for role, pair in check_fields(fields).items():
-        sides_with_value = {"score": runs, "relevance": [qrels]}.get(role)
-        if sides_with_value is not None:
-            sides = [(pair[0], sides_with_value)]
-        elif isinstance(fields[role], (list, tuple)):
+        either = {"score": runs, "relevance": [qrels]}.get(role, [*runs, qrels, exclude])
+        sides = [(pair[0], either)]
+        if isinstance(fields[role], (list, tuple)):
             sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
-        else:
-            sides = [(pair[0], [*runs, qrels, exclude])]
         for name, having in sides:
             if name is None or any(_has_field(side, role, name) for side in having):
                 continue

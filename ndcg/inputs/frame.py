@@ -19,7 +19,7 @@ from .fields import (
     plain_name,
     says_lowest_first,
 )
-from .objects import fields_of, is_object
+from .objects import fields_of, first_in, is_object
 from .sources import (
     ARROW,
     is_database_query,
@@ -78,8 +78,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
-    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if has_schema and hasattr(value, "to_table"):
+    if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
     if names is None:  # such as an array, or a column
@@ -131,7 +130,7 @@ def _names_of(value: Any) -> list[Any] | None:
 
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if len(records) == 0 or not is_object(records[0]):
+    if not is_object(first_in(records)):
         return None
 
     def table(names: list[Any]) -> dict[Any, list[Any]]:

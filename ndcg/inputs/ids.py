@@ -164,13 +164,12 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
-    if groups.bit_length() + bits < 64:  # sorting numbers is faster than sorting indices
-        packed = code << bits
-        packed |= np.arange(len(code))
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed, offsets
-    return np.argsort(code, kind="stable"), offsets
+    # Sorting numbers is faster than sorting indices; memory holds no rows for more than 64 bits.
+    packed = code << bits
+    packed |= np.arange(len(code))
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed, offsets
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:

@@ -431,11 +431,7 @@ def _as_columns(
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
-
-    def place(query: int, position: int | None) -> str:
-        document = list(rows[queries[query]])[position or 0]
-        return f"query {shown(queries[query])}, document {shown(document)}"
-
+    place = _place_by_ids(queries.__getitem__, lambda query: list(rows[queries[query]]))
     check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)

@@ -233,7 +233,7 @@ class Rankings(NamedTuple):
         documents. In flat columns, there may be no such query because the ids of queries differ.
         """
         if self.excluded is not None:
-            problem = self._if_all_are_excluded(exclude_from)
+            problem = self._if_all_are_excluded(self.excluded, exclude_from)
             if problem or self.excluded.any(axis=0).all():  # ids of both match
                 return self._replace(unmatched=problem)
         # Almost always, one of the first documents is in both.
@@ -258,12 +258,12 @@ class Rankings(NamedTuple):
         hint = "check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
-    def _if_all_are_excluded(self, exclude_from: str) -> str:
+    def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.
 
         Most of them may well be, where the references are all ratings, also those of the training.
         """
-        excluded = 0 if self.excluded is None else int(self.excluded[:, 1].sum())
+        excluded = int(counts[:, 1].sum())
         left = int(self.sides()[1].sum())
         if exclude_from == "run":
             left -= excluded

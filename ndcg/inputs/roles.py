@@ -32,7 +32,6 @@ from .fields import (
     fields_without_role,
     plain_name,
     plain_names,
-    refuse_lowest_first,
     refuse_repeated_names,
     without_model_scores,
 )
@@ -137,8 +136,7 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     others = max(0, len(columns) - 2)  # beside the query and the document
     candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
-    if not names.is_order_given:
-        refuse_lowest_first(chosen.get("score"))
+    names.refuse_unknown_order(chosen.get("score"))
     return chosen
 
 
@@ -163,8 +161,7 @@ def roles_of_hits(fields: Fields, names: Names) -> Roles:
     others = len(fields.leaves) - 1  # beside one id
     candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
-    if not names.is_order_given:
-        refuse_lowest_first(roles.fields.get("score"), noun="field")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
 
 
@@ -184,10 +181,9 @@ def roles_of_objects(
             columns = fields.leaves
             return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
-            if "query" not in error.roles:
-                raise
-            single = "{query: hits}, or [hits] beside a list of one query"
-            error.add(f"if they are the hits of a single query, give {single}")
+            if "query" in error.roles:
+                single = "{query: hits}, or [hits] beside a list of one query"
+                error.add(f"if they are the hits of a single query, give {single}")
             raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
@@ -210,8 +206,7 @@ def roles_of_objects(
             ids = names.way_without_query
             error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
-    if not names.is_order_given:
-        refuse_lowest_first(roles.fields.get("score"), noun="field")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
     if names.value in roles.fields:
         _refuse_values_of_other_ids(objects, fields, roles, names.value)
     if names.name(names.value) == roles.fields["document"]:

@@ -80,14 +80,13 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if they are queries with lists."""
-    if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)  # every row is a query
     try:
         there = "the table has the columns"
         chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
     except ValueError as error:
-        if isinstance(error, UnknownFieldError) and _has_lists(frame):
-            return rows_of_frame(frame)
+        may_be_queries = names.has_no_query or isinstance(error, UnknownFieldError)
+        if may_be_queries and _has_lists(frame):
+            return rows_of_frame(frame)  # every row is a query
         raise within(error, argument) from None
     named = chosen | column_of_ranks(frame.names, chosen, names)
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
