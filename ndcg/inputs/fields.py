@@ -345,9 +345,12 @@ def examples_of_names(names: "Names") -> str:
     such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
     """
     ranks = f"rank or distance with {mark('score_order', 'ascending')}"
-    values = {"run": f", and score, or {ranks}", "qrels": " and relevance", "exclude": ""}
-    ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
-    return f"such as {ids}{values[names.kind]}"
+    examples = {
+        "run": f"query_id, doc_id, and score, or {ranks}",
+        "qrels": "query_id, doc_id and relevance",
+        "exclude": "query_id and doc_id",
+    }
+    return f"such as {examples[names.kind]}"
 
 
 class Names(NamedTuple):
@@ -496,8 +499,6 @@ def names_of_side(
         names = names._replace(labels=labels)
     elif kind == "run":
         names = names._replace(keep=keep)
-    if fields is None:
-        return names
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
         if role not in ("query", "document", names.value):

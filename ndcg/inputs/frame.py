@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..measure.messages import InputError, shown
+from ..measure.messages import InputError, brief, shown
 from .fields import (
     NAMES_OF_RANKS,
     PLAIN_RELEVANCES,
@@ -224,7 +224,4 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    names = ", ".join(map(shown, columns[:20]))
-    if len(columns) > 20:
-        names += f" and {len(columns) - 20} more"
-    return names
+    return brief(map(shown, columns), ", ")

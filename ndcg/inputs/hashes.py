@@ -111,18 +111,14 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def best_rows(
-    columns: Columns, keep: str, ascending: bool, present: Mask | None = None
-) -> Mask | None:
-    """Return a mask of the best rows of the documents of queries; None if no document is repeated.
+def best_rows(columns: Columns, keep: str, ascending: bool, present: Mask | None = None) -> Mask:
+    """Return a mask of the best rows of the documents of queries.
 
     `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
     score, where `present` is False, is the best only if the document has no other.
     """
     before = first_rows(columns)
     is_again = before != np.arange(len(before))
-    if not is_again.any():
-        return None
     rows = np.union1d(before[is_again], np.flatnonzero(is_again))
     scores = columns.value[rows]
     lowest_first = scores if ascending else negated(scores)

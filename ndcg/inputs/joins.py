@@ -138,10 +138,9 @@ def join_rows(
             _refuse_repeated_rows(rows, row_of)
         else:
             best = best_rows(rows, keep, score_order == "ascending", score.present)
-            if best is not None:
-                _refuse_two_judgments(rows, relevance, row_of)
-                order, offsets = grouped(codes[best], len(ids))
-                order = np.flatnonzero(best)[order]
+            _refuse_two_judgments(rows, relevance, row_of)
+            order, offsets = grouped(codes[best], len(ids))
+            order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 

@@ -48,8 +48,7 @@ def join_sparse(
     lacking = np.searchsorted(judged[missed], np.arange(queries + 1) * documents)
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
-    if len(at):
-        score = score.only(np.insert(np.ones(len(stored), bool), at, False))
+    score = score.only(np.insert(np.ones(len(stored), bool), at, False))
     relevance = _with_padding(np.insert(labels, at, references.data[missed]), offsets, ignore_index)
     columns = np.insert(predictions.indices, at, references.indices[missed])
 

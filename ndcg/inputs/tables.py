@@ -246,9 +246,7 @@ def checked_rows(
         side = side.retrieved(present) if names.kind == "run" else side.only(present)
         side = side._replace(lacking=numbers[~present])
     if names.keep is not None:
-        best = best_rows(side, names.keep, names.ascending)
-        if best is not None:
-            side = side.only(best)
+        side = side.only(best_rows(side, names.keep, names.ascending))
     return side
 
 

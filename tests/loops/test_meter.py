@@ -310,7 +310,7 @@ def test_rows_in_any_batches_have_the_mean_or_the_error_of_compute(
             None,
             "references: query 1, position 0: ",
         ),
-        ([0.9, 0.1], [1, 0], None, None, "predictions: query 0: is the number 0.9"),
+        ([0.9, 0.1], [1, 0], None, None, "predictions: query 0: must be a list of documents; got 0.9"),
         (None, [[1, 0]], None, None, "predictions are missing"),
         (np.array(0.5), np.array(1), None, None, "predictions"),
         ([[1.0]], [[1e308]], None, None, "CG: the sum over queries overflows; scale the gains"),
