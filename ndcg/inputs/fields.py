@@ -238,7 +238,7 @@ class Field(NamedTuple):
     @property
     def list_path(self) -> Keys:
         """The path to the innermost list of objects that holds the field."""
-        return self.keys[: max(self.lists, default=0)]
+        return self.keys[: self.lists[-1]] if self.lists else ()
 
 
 class Fields(dict[Any, Field]):
@@ -499,6 +499,8 @@ def names_of_side(
         names = names._replace(labels=labels)
     elif kind == "run":
         names = names._replace(keep=keep)
+    if fields is None:
+        return names
     given = {}
     for role, (in_run, in_qrels) in check_fields(fields).items():
         if role not in ("query", "document", names.value):
