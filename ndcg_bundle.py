@@ -952,6 +952,22 @@ def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
     return error
 
 
+@contextmanager
+def in_place(*places: str, instead_of: str = "") -> Iterator[None]:
+    """Name the places around an error, as `within` does.
+
+    >>> with in_place("references", "query 'q1'"):
+    ...     raise InputError("the hit has no id")
+    Traceback (most recent call last):
+    ...
+    ndcg.measure.messages.InputError: references: query 'q1': the hit has no id
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise within(error, *places, instead_of=instead_of) from None
+
+
 def visible(text: str) -> str:
     """Return text with nonprinting characters escaped: no id can move a terminal's cursor."""
     if text.isprintable():
@@ -3184,8 +3200,6 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     A value that several arguments share is converted once.
     """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
-    if not foreign:
-        return dict(arguments)
     refuse_other_orders(foreign)
     arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
@@ -3343,7 +3357,7 @@ def are_lists(side: Any) -> bool:
         return False
     if len(side) == 0:
         return True
-    return any(map(_inputs_sources_is_row, side))
+    return any(map(_is_row, side))
 
 
 def is_one_column(side: Any) -> bool:
@@ -3351,7 +3365,7 @@ def is_one_column(side: Any) -> bool:
     return bool(getattr(side, "shape", ())[1:] == (1,))
 
 
-def _inputs_sources_is_row(value: Any) -> bool:
+def _is_row(value: Any) -> bool:
     """Return whether a value is a list or an array, but not a number in an array."""
     if isinstance(value, np.ndarray):
         return value.ndim > 0
@@ -3524,9 +3538,10 @@ def _from_column_of_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    rows = _masked_rows(values)
-    if rows is not None:
-        return rows
+    if str(getattr(values, "dtype", None)) == "object":
+        first = next(iter(values), None)
+        if isinstance(first, np.ma.MaskedArray):
+            return list(values)  # since Arrow ignores masks
     try:
         return _only_column(pa.chunked_array(values))
     except Exception:
@@ -3534,20 +3549,6 @@ def _from_stream(values: Any) -> Any:
             raise
         # Arrow cannot hold it: it is sparse, or one of mixed objects.
         return np.asarray(values)
-
-
-def _masked_rows(values: Any) -> list[Any] | None:
-    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
-    if is_one_column(values) and hasattr(values, "iloc"):
-        values = values.iloc[:, 0]
-    if str(getattr(values, "dtype", None)).lower() != "object":
-        return None
-    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
-        return None
-    rows = list(values)
-    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
-        return None
-    return rows
 
 
 def _names_of_fields(values: Any) -> list[str]:
@@ -3566,13 +3567,11 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    positions = []
-    for position, field in enumerate(column.type):
-        if not field.name.startswith("__index_level_"):
-            positions.append(position)
-    if len(positions) != 1:
+    names = [field.name for field in column.type]
+    names_of_data = [name for name in names if not name.startswith("__index_level_")]
+    if len(names_of_data) != 1:
         return column
-    (position,) = positions
+    position = names.index(names_of_data[0])
     chunks = [chunk.flatten()[position] for chunk in column.chunks]
     return pa.chunked_array(chunks, column.type.field(position).type)
 
@@ -3700,10 +3699,7 @@ def id_kind(kind: "type | pa.DataType") -> str:
     # These would pass for integers and times.
     if issubclass(kind, (bool, np.timedelta64)) or kind.__name__ == "NaTType":
         return ""
-    for name, kinds in PYTHON_IDS.items():
-        if issubclass(kind, kinds):
-            return name
-    return ""
+    return next((name for name, kinds in PYTHON_IDS.items() if issubclass(kind, kinds)), "")
 
 
 USUAL = {str: "text", int: "integers", float: ""}  # types of nearly all values
@@ -3779,32 +3775,10 @@ def refuse_empty_ids(argument: str, side: Mapping[Any, Any]) -> None:
 
 
 class Ids(NamedTuple):
-    """The ids of rows, stored once for a run of rows with the same id."""
+    """The ids of rows."""
 
     distinct: pa.Array  # the distinct ids, in the order of their first rows
-    code: RowNumbers  # the ids of the runs, as indices into these
-    # the first rows of the runs, and the number of rows; None if every row is a run
-    starts: RowNumbers | None = None
-
-    @property
-    def rows(self) -> int:
-        """The number of rows."""
-        if self.starts is None:
-            return len(self.code)
-        return int(self.starts[-1])
-
-    @property
-    def codes(self) -> RowNumbers:
-        """The ids of the rows, as indices into the distinct ids."""
-        if self.starts is None:
-            return self.code
-        return np.repeat(self.code, np.diff(self.starts))
-
-    def grouped(self) -> tuple[Order, RowNumbers]:
-        """Return a stable order of the rows by id, and the starts of the ids."""
-        if self.starts is not None and len(self.code) == len(self.distinct):
-            return slice(None), self.starts  # every id has one run
-        return grouped(self.codes, len(self.distinct))
+    codes: RowNumbers  # the ids of the rows, as indices into these
 
 
 def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
@@ -3819,13 +3793,12 @@ def grouped(code: RowNumbers, groups: int) -> tuple[Order, RowNumbers]:
     if (code[1:] >= code[:-1]).all():
         return slice(None), offsets
     bits = len(code).bit_length()
-    if groups.bit_length() + bits < 64:  # sorting numbers is faster than sorting indices
-        packed = code << bits
-        packed |= np.arange(len(code))
-        packed.sort()
-        packed &= (1 << bits) - 1
-        return packed, offsets
-    return np.argsort(code, kind="stable"), offsets
+    # Sorting numbers is faster than sorting indices; memory holds no rows for more than 64 bits.
+    packed = code << bits
+    packed |= np.arange(len(code))
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed, offsets
 
 
 def encode_ids(argument: str, values: Any) -> tuple[RowNumbers, pa.Array]:
@@ -3909,7 +3882,8 @@ def _encoded(ids: "pa.Array | pa.ChunkedArray") -> Ids:
     if len(ids) and len(_heads(ids[:PROBE])) <= min(len(ids), PROBE) // 4:
         heads = _heads(ids)
         runs = _encoded(ids.take(pa.array(heads)))
-        return runs._replace(starts=np.append(heads, len(ids)))
+        lengths = np.diff(np.append(heads, len(ids)))
+        return runs._replace(codes=np.repeat(runs.codes, lengths))
     encoded = pa.chunked_array(in_threads(_dictionary, _split_rows(ids))).unify_dictionaries()
     codes = np.concatenate([part.indices for part in encoded.chunks], dtype=np.int64)
     return Ids(encoded.chunk(0).dictionary, codes)
@@ -3959,10 +3933,9 @@ def _arrow_column(argument: str, ids: Any) -> "pa.Array | pa.ChunkedArray":
     if isinstance(ids, np.ndarray):
         return _arrow_array(argument, _readable(argument, ids))
     if not isinstance(ids, (list, tuple)):
-        given = type(ids).__name__
-        if isinstance(ids, str):
-            given = f"the text {shown(ids)}; give the column"
-        raise InputError(f"{mark(argument)} must be integers or strings, one per row; got {given}")
+        raise InputError(
+            f"{mark(argument)} must be integers or strings, one per row; got {shown(ids)}"
+        )
     column = _arrow_array(argument, ids)
     if id_kind(column.type) in ("bytes", "dates", "times"):
         _refuse_mixed(argument, ids)  # in Arrow's common type, different ids may be equal
@@ -4054,7 +4027,7 @@ def index_among(ids: Any, among: Any) -> RowNumbers:
     if isinstance(ids, list) or isinstance(among, list):
         index = dict(zip(as_list(among), count(), strict=False))
         return np.array([index.get(value, -1) for value in as_list(ids)], np.int64)
-    if len(ids) == 0 or len(among) == 0 or family(ids.type) != family(among.type):
+    if family(ids.type) != family(among.type):
         return np.full(len(ids), -1, np.int64)
     if pa.types.is_timestamp(among.type):
         try:
@@ -4078,11 +4051,7 @@ def _as_bytes(ids: "pa.Array | pa.ChunkedArray") -> "pa.Array | pa.ChunkedArray"
 
 def as_list(ids: Any) -> list[Any]:
     """Return ids of a column, or in another sequence, as a list."""
-    if isinstance(ids, list):
-        return ids
-    if isinstance(ids, ARROW):
-        return list(ids.to_pylist())
-    return list(ids)
+    return list(in_python(ids))
 
 
 # Order
@@ -4096,10 +4065,7 @@ def ascending(ids: Iterable[Any]) -> list[Any]:
     >>> ascending([b"\xff", b"b"]), ascending([9, 10])
     ([b'b', b'\xff'], [10, 9])
     """
-    ids = list(ids)
-    if any(issubclass(kind, bytes) for kind in set(map(type, ids))):
-        return sorted(ids, key=_bytes_of)
-    return sorted(ids, key=str)  # code points sort like their bytes in UTF-8
+    return sorted(ids, key=_bytes_of)
 
 
 def _bytes_of(value: Any) -> bytes:
@@ -4519,22 +4485,14 @@ def _list_of_query(argument: str, query: int, row: Any) -> Sequence[Any]:
         row = row.tolist()
     if isinstance(row, (list, tuple)):
         return row
-    if isinstance(row, str):
-        problem = f"is the text {shown(row)}, not a list of documents; {NOT_NESTED}"
-    elif isinstance(row, Real):
-        problem = f"is the number {shown(row)}, not a list of documents; {NOT_NESTED}"
-    else:
-        problem = f"must be a list of documents; got {type(row).__name__}"
-    raise InputError(problem, argument, f"query {query}")
+    problem = f"must be a list of documents; got {shown(row)}"
+    raise InputError(f"{problem}; {NOT_NESTED}", argument, f"query {query}")
 
 
 # Numbers
 
 
 MANY = 1 << 9  # fewer numbers are read faster one by one
-PYTHON_TYPES: dict[type, type] = {np.int64: int, np.float64: float}  # of equal NumPy types
-
-
 FLOATS_AND_INTEGERS = (float, Integral, np.float32, np.float16)
 
 
@@ -4584,16 +4542,13 @@ def _plain_numbers(
 ) -> Column | None:
     """Return plain numbers and None, read all at once; None if some have other types.
 
-    None, too, if some would be rounded. NumPy's numbers count as plain among None, since NumPy
-    makes objects of such lists.
+    None, too, if some would be rounded.
     """
-    head = list(islice(chain.from_iterable(rows), MANY))
-    first = next((type(value) for value in head if value is not None), NoneType)
-    if first not in (int, float):  # bools are not integers here
-        if first not in PYTHON_TYPES or None not in head:
-            return None
+    first = next((value for value in chain.from_iterable(rows) if value is not None), None)
+    if type(first) not in (int, float):  # bools are not integers here
+        return None
     try:
-        types = {PYTHON_TYPES.get(kind, kind) for kind in kinds or _types_of_numbers(rows)}
+        types = kinds or _types_of_numbers(rows)
         if types == {int}:
             # Grades are small, and bytes are the fastest way to read them.
             with suppress(ValueError):  # integers that do not fit into a byte
@@ -4673,8 +4628,6 @@ def _python_values(values: list[Any], labels: Labels | None, in_column: bool) ->
     if not foreign:
         return values
     values = [number(value) if type(value) in foreign else value for value in values]
-    if not any(issubclass(kind, str) for kind in foreign):
-        return values
     if labels is not None:
         return labels.numbers(values)
     if in_column:
@@ -5063,7 +5016,7 @@ class Rankings(NamedTuple):
         documents. In flat columns, there may be no such query because the ids of queries differ.
         """
         if self.excluded is not None:
-            problem = self._if_all_are_excluded(exclude_from)
+            problem = self._if_all_are_excluded(self.excluded, exclude_from)
             if problem or self.excluded.any(axis=0).all():  # ids of both match
                 return self._replace(unmatched=problem)
         # Almost always, one of the first documents is in both.
@@ -5088,12 +5041,12 @@ class Rankings(NamedTuple):
         hint = "check that both sides have the same ids"
         return self._replace(unmatched=f"{problem}; {both}; {hint}")
 
-    def _if_all_are_excluded(self, exclude_from: str) -> str:
+    def _if_all_are_excluded(self, counts: NDArray[np.int64], exclude_from: str) -> str:
         """Return the warning that all judged documents are excluded; empty if some are left.
 
         Most of them may well be, where the references are all ratings, also those of the training.
         """
-        excluded = 0 if self.excluded is None else int(self.excluded[:, 1].sum())
+        excluded = int(counts[:, 1].sum())
         left = int(self.sides()[1].sum())
         if exclude_from == "run":
             left -= excluded
@@ -5589,13 +5542,15 @@ def refuse_lowest_first(name: Any, argument: str = "", noun: str = "column") -> 
         raise InputError(problem, argument, hint=hint)
 
 
-def column_of_ranks(columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names") -> Any:
-    """Return the only column of ranks of a run, apart from its scores; None if there is none."""
-    if names.kind != "run":
-        return None
+def column_of_ranks(
+    columns: Iterable[Any], chosen: Mapping[str, Any], names: "Names"
+) -> dict[str, Any]:
+    """Return the only column of ranks of a run, apart from its scores, under "rank", if any."""
     score = chosen.get("score")
     ranks = [name for name in columns if plain_name(name) == "rank" and name != score]
-    return ranks[0] if len(ranks) == 1 else None
+    if names.kind != "run" or len(ranks) != 1:
+        return {}
+    return {"rank": ranks[0]}
 
 
 def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tuple[str, ...]:
@@ -5747,9 +5702,12 @@ def examples_of_names(names: "Names") -> str:
     such as query_id, doc_id, and score, or rank or distance with score_order="ascending"
     """
     ranks = f"rank or distance with {mark('score_order', 'ascending')}"
-    values = {"run": f", and score, or {ranks}", "qrels": " and relevance", "exclude": ""}
-    ids = "query_id and doc_id" if names.kind == "exclude" else "query_id, doc_id"
-    return f"such as {ids}{values[names.kind]}"
+    examples = {
+        "run": f"query_id, doc_id, and score, or {ranks}",
+        "qrels": "query_id, doc_id and relevance",
+        "exclude": "query_id and doc_id",
+    }
+    return f"such as {examples[names.kind]}"
 
 
 class Names(NamedTuple):
@@ -5787,8 +5745,20 @@ class Names(NamedTuple):
 
     @property
     def has_no_value(self) -> bool:
-        """Whether `fields` says that documents have no value."""
-        return self.says_none(self.value)
+        """Whether documents have no value: `fields` says so, or they are to be excluded."""
+        return not self.value or self.says_none(self.value)
+
+    @property
+    def way_without_query(self) -> str:
+        """How to name queries if no field does, as an error says it."""
+        if self.takes_query_ids:
+            return mark("query_ids", said="query_ids=[...]")
+        return "JSON of the form {query: object}"
+
+    def refuse_unknown_order(self, name: Any, noun: str = "column") -> None:
+        """Raise an error for scores that may be best where they are lowest, if nobody said so."""
+        if not self.is_order_given:
+            refuse_lowest_first(name, noun=noun)
 
     def beside_query_ids(self, has_query_ids: bool) -> "Names":
         """Return the names where `query_ids` may be given, and is or is not."""
@@ -6244,16 +6214,14 @@ def _unknown_on_sides(errors: Mapping[str, UnknownFieldError], are_one: bool) ->
             if argument != "references" and role in roles_of_qrels:
                 roles[role] = ("...", "...")
             roles.setdefault(role, "...")
-        places = [mark(argument), *(place for place in error.places if place != argument)]
-        words.append(": ".join([*places, error.unclear]))
-        if error.fields not in words:
-            words.append(error.fields)
+        places = [mark(argument), *error.places[1:]]
+        words += [": ".join([*places, error.unclear]), error.fields]
     document = str(next(iter(errors.values())).chosen.get("document", ""))
     if are_one and ("document" in roles or "." in document):
         # In a log, references and run may have their documents in two lists.
         roles["document"] = ("...", "...")
     write = fields_to_write({role: roles[role] for role in ROLES if role in roles}, list(ways))
-    return InputError("; ".join([*words, write]))
+    return InputError("; ".join(dict.fromkeys([*words, write])))
 
 
 def refuse_unused_fields(
@@ -6265,13 +6233,10 @@ def refuse_unused_fields(
     arguments that may give a name in place of `fields`, such as ``query_ids="reader"``.
     """
     for role, pair in check_fields(fields).items():
-        sides_with_value = {"score": runs, "relevance": [qrels]}.get(role)
-        if sides_with_value is not None:
-            sides = [(pair[0], sides_with_value)]
-        elif isinstance(fields[role], (list, tuple)):
+        either = {"score": runs, "relevance": [qrels]}.get(role, [*runs, qrels, exclude])
+        sides = [(pair[0], either)]
+        if isinstance(fields[role], (list, tuple)):
             sides = [(pair[0], runs), (pair[1], [qrels, exclude])]
-        else:
-            sides = [(pair[0], [*runs, qrels, exclude])]
         for name, having in sides:
             if name is None or any(_has_field(side, role, name) for side in having):
                 continue
@@ -6393,18 +6358,14 @@ def repeated_row(columns: Columns) -> tuple[int, int] | None:
     return min(zip(again.tolist(), first.tolist(), strict=True), default=None)
 
 
-def best_rows(
-    columns: Columns, keep: str, ascending: bool, present: Mask | None = None
-) -> Mask | None:
-    """Return a mask of the best rows of the documents of queries; None if no document is repeated.
+def best_rows(columns: Columns, keep: str, ascending: bool, present: Mask | None = None) -> Mask:
+    """Return a mask of the best rows of the documents of queries.
 
     `keep` tells which of equal scores is the best, the "first" or the "last". A row without a
     score, where `present` is False, is the best only if the document has no other.
     """
     before = first_rows(columns)
     is_again = before != np.arange(len(before))
-    if not is_again.any():
-        return None
     rows = np.union1d(before[is_again], np.flatnonzero(is_again))
     scores = columns.value[rows]
     lowest_first = scores if ascending else negated(scores)
@@ -6592,6 +6553,8 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 # What an error says about numbers where a list should have ids.
 NUMBERS_IN_LISTS = "if these are scores or relevances, give {document: number} in each query"
+# Of the spans of a trace, only those of its retriever hold documents.
+EACH_QUERY_ONCE = "give each query once, and leave out objects without documents"
 MISSING = ("NoneType", "NAType", "NaTType")  # types of missing ids, the last two of pandas
 DocumentValues = Mapping[Any, Any]  # the values of a query's documents by their ids
 
@@ -6668,18 +6631,7 @@ def rows_by_query(argument: str, queries: Sequence[Any], rows: Sequence[Any]) ->
         return documents
     before, position = _first_repeated(queries)
     problem = f"query {shown(queries[position])} is in row {before} and in row {position}"
-    empty = [f"row {row}" for row in (before, position) if rows[row] == {}]
-    raise InputError(f"{problem}; {each_query_once(empty)}", argument)
-
-
-def each_query_once(empty: Sequence[str]) -> str:
-    """Return what an error says to do about a query in two places, some of them without documents.
-
-    Of the spans of a trace, only those of its retriever hold documents.
-    """
-    if empty:
-        return f"{empty[0]} has no documents; leave out the objects that have none"
-    return "give each query once"
+    raise InputError(f"{problem}; {EACH_QUERY_ONCE}", argument)
 
 
 def _first_repeated(ids: Sequence[Any]) -> tuple[int, int]:
@@ -6723,7 +6675,7 @@ def documents_of_query(
             some documents have a score.
     """
     ids = list(ids)
-    numbers = _by_order(len(ids), names) if values is None else values
+    numbers = values_by_order(len(ids), names) if values is None else values
     if in_list and names.kind == "run" and None in numbers:
         _refuse_no_score(ids, numbers)
     kinds = set(map(type, ids))
@@ -6745,8 +6697,12 @@ def documents_of_query(
     return _best(ids, numbers, names)
 
 
-def _by_order(count: int, names: Names) -> list[int]:
-    """Return the values of documents that have none."""
+def values_by_order(count: int, names: Names) -> list[int]:
+    """Return the values of documents that have none, in their order.
+
+    >>> values_by_order(3, Names("run", "score"))
+    [-1, -2, -3]
+    """
     if names.kind != "run":
         return [1] * count
     if names.ascending:
@@ -6842,7 +6798,7 @@ def doubts_about_scores(rankings: Rankings, run: Any, score_order: str) -> Itera
     if rankings.excluded is not None and rankings.excluded[:, 0].any():
         return  # they leave gaps in ranks
     if score_order == "ascending" and rankings.place is not None:
-        name = run.fields.get("score") if has_ids(run) else None
+        name = getattr(run, "fields", {}).get("score")
         yield from _doubts_about_ranks(rankings, says_lowest_first(name, NAMES_OF_RANKS))
 
 
@@ -6882,22 +6838,20 @@ def doubts_about_ids(rankings: Rankings, run: Any, qrels: Any) -> Iterator[str]:
     """
     if not has_ids(run) or not has_ids(qrels) or rankings.unmatched or not len(rankings.score):
         return
-    if rankings.documents is None or rankings.query_ids is None:
+    if rankings.query_ids is None:
         return
+    yield from _own_documents(rankings)
     retrieved = rankings.retrieved
-    lacks_judged = retrieved is not None
-    has_unjudged = rankings.judged is not None
-    first_ids = rankings.documents(0)  # which tell nearly always
+    if retrieved is None:
+        return  # all judged documents are retrieved
     # The retrieved documents of a query come first.
     begins = np.minimum(rankings.offsets[:-1], len(rankings.score) - 1)
-    if retrieved is not None and not retrieved[begins].all():
+    if not retrieved[begins].all():
         yield from _respelled_queries(rankings, run)
-    if rankings.excluded is None:
-        if has_unjudged and rankings.names_of(slice(1))[0] in first_ids:
-            yield from _own_documents(rankings)
-        if lacks_judged and str(run.first_id).isdigit():
-            yield from _positions_as_ids(rankings)
-    if lacks_judged and has_unjudged and _may_be_respelled(first_ids):
+    if str(run.first_id).isdigit():
+        yield from _positions_as_ids(rankings)
+    # The ids of the first query tell nearly always.
+    if rankings.judged is not None and _may_be_respelled(next(_first_ids(rankings))):
         yield from respelled_ids(rankings)
 
 
@@ -7000,10 +6954,7 @@ def _may_be_respelled(ids: Sequence[Any]) -> bool:
     A number may lose zeros, as 007 and 7.0. Most ids hold none of these, so that no two of them
     can be the same id in other spellings.
     """
-    try:
-        text = "\n" + "\n".join(ids) + "\n"
-    except TypeError:  # ids of another type
-        return False
+    text = "\n".join(["", *map(str, ids), ""])
     if " " in text or not text.isascii() or SPARE_ZEROS.search(text):
         return True
     return text != text.lower() and text != text.upper()
@@ -7136,19 +7087,17 @@ def refuse_ids(
 
     Of -1, and of 0 if few values are 0, a query may have several, which fill up its row.
 
-    In many documents the highest of each side is above the length of the longest query, which
-    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
-    documents, and only the first side must go beyond that length: that is a warning.
+    The highest of each side is above the length of the longest query, which ranks and grades are
+    not. In many documents that is an error. In few there is no 0, and each query has at least three
+    documents: that is a warning.
     """
     if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
         return
-    highest = [side.max() for side in sides]
+    if min(side.max() for side in sides) <= lengths.max():
+        return
     are_many = len(sides[0]) >= MANY_DOCUMENTS
-    if are_many and min(highest) <= lengths.max():
-        return
-    if not are_many and (lengths.min() < 3 or highest[0] <= lengths.max()):
-        return
-    if not are_many and any((side == 0).any() for side in sides):
+    have_zeros = any((side == 0).any() for side in sides)
+    if not are_many and (have_zeros or lengths.min() < FEWEST_OF_QUERY):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
     for side in sides:
@@ -7213,20 +7162,14 @@ def highest_first() -> str:
     return f"if the highest is, give {mark('score_order', 'descending')}"
 
 
-def _inputs_no_rankings_are_numbers(values: Iterable[Any]) -> bool:
-    return all(issubclass(kind, Real) for kind in set(map(type, values)))
-
-
-def are_equal_beside_ranks(scores: Sequence[Any], ranks: Sequence[Any]) -> bool:
-    """Return whether several scores are all equal, but their ranks count from 0 or 1."""
-    if len(scores) < 2 or len(set(scores)) > 1 or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
+def _inputs_no_rankings_are_numbers(values: Sequence[Any]) -> bool:
+    """Return whether all values are numbers, and none is nan, which has no place in an order."""
+    if not all(issubclass(kind, Real) for kind in set(map(type, values))):
         return False
-    if scores[0] != scores[0]:  # nan
-        return False
-    return len(ranks) == len(scores) and first_if_counted([sorted(ranks)]) is not None
+    return not any(map(math.isnan, values))
 
 
-def equal_scores() -> str:
+def _equal_scores() -> str:
     """Return what a warning says about equal scores beside ranks."""
     call = mark("fields", {"score": None})
     return (
@@ -7234,7 +7177,7 @@ def equal_scores() -> str:
     )
 
 
-def other_order(ascending: bool) -> str:
+def _other_order(ascending: bool) -> str:
     """Return what a warning says about ranks that contradict the scores."""
     problem = (
         "the ranks are in another order than the scores, and the scores count, as in trec_eval"
@@ -7244,7 +7187,7 @@ def other_order(ascending: bool) -> str:
     return f"{problem}; if the lowest score is best, give {mark('score_order', 'ascending')}"
 
 
-def unlike_ranks(documents: str) -> str:
+def _unlike_ranks(documents: str) -> str:
     """Return what a warning says about hits or rows that are not in the order of their ranks."""
     problem = f"its {documents} are in another order than their ranks, and their order counts"
     ascending = mark("score_order", "ascending")
@@ -7266,8 +7209,7 @@ def beside_ranks(
     """
     by_query: dict[Any, tuple[list[Any], list[Any]]] = {}
     numbers_of_ranks = _numbers_or_none(ranks)
-    numbers_of_scores = _numbers_or_none(scores)
-    for query, score, rank in zip(queries, numbers_of_scores, numbers_of_ranks, strict=True):
+    for query, score, rank in zip(queries, scores, numbers_of_ranks, strict=True):
         if not id_kind(type(query)):
             continue  # reading this row raises an error
         scores_of_query, ranks_of_query = by_query.setdefault(query, ([], []))
@@ -7278,26 +7220,32 @@ def beside_ranks(
 
 def _numbers_or_none(values: Iterable[Any]) -> list[Any]:
     """Return values with None in place of what is no number."""
-    values = list(values)
-    if set(map(type, values)) <= {int, float}:  # faster
-        return values
     return [value if isinstance(value, Real) else None for value in values]
 
 
 def _misfit(by_query: Mapping[Any, tuple[Sequence[Any], Sequence[Any]]], names: Names) -> str:
     """Return what a warning says about the scores and ranks of queries; empty if they fit."""
-    if names.has_no_value:
-        for query, (_, ranks_of_query) in by_query.items():
-            places = _real_numbers(ranks_of_query)
-            if list(places) != sorted(places):
-                return f"query {shown(query)}: {unlike_ranks('rows')}"
+    for query, (scores, ranks) in by_query.items():
+        problem = _beside_ranks([] if names.has_no_value else scores, ranks, names, "rows")
+        if problem:
+            return f"query {shown(query)}: {problem}"
+    return ""
+
+
+def _beside_ranks(scores: Sequence[Any], ranks: Sequence[Any], names: Names, documents: str) -> str:
+    """Return what a warning says about the documents of a query beside ranks; empty if they fit.
+
+    Without scores, their order counts.
+    """
+    if not scores:
+        places = _real_numbers(ranks)
+        return "" if places == sorted(places) else _unlike_ranks(documents)
+    if len(ranks) != len(scores) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
         return ""
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if are_equal_beside_ranks(scores_of_query, ranks_of_query):
-            return f"query {shown(query)}: {equal_scores()}"
-    for query, (scores_of_query, ranks_of_query) in by_query.items():
-        if _contradict(scores_of_query, ranks_of_query, names.ascending):
-            return f"query {shown(query)}: {other_order(names.ascending)}"
+    if len(set(scores)) == 1 < len(scores) and first_if_counted([sorted(ranks)]) is not None:
+        return _equal_scores()
+    if _tell_order(ranks) and _contradict(scores, ranks, names.ascending):
+        return _other_order(names.ascending)
     return ""
 
 
@@ -7306,18 +7254,14 @@ def _contradict(scores: Sequence[Any], ranks: Sequence[Any], ascending: bool) ->
 
     Documents of one rank may be in any order: those of several systems, too, contradict others.
     """
-    if not _tell_order(ranks) or not _inputs_no_rankings_are_numbers((*scores, *ranks)):
-        return False
-    if any(map(math.isnan, scores)):
-        return False
     best_first = sorted(zip(scores, ranks, strict=True), reverse=not ascending, key=itemgetter(0))
     by_rank = [score for score, _ in sorted(best_first, key=itemgetter(1))]
     return by_rank != sorted(scores, reverse=not ascending)
 
 
-def _real_numbers(values: Sequence[Any]) -> Sequence[Any]:
+def _real_numbers(values: Sequence[Any]) -> list[Any]:
     if set(map(type, values)) <= {int, float}:  # faster
-        return values
+        return list(values)
     return [value for value in values if isinstance(value, Real)]
 
 
@@ -7328,20 +7272,13 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
     "ascending", scores that fall from hit to hit are still doubtful.
     """
     scores = _real_numbers(values)
-    places = _real_numbers(list(map(as_number, ranks)))
-    if are_equal_beside_ranks(scores, places):
-        return equal_scores()
-    if not scores:
-        return "" if list(places) == sorted(places) else unlike_ranks("hits")
     best_first = sorted(scores, reverse=not names.ascending)
-    if list(scores) == best_first:
-        if len(places) == len(scores) and _contradict(scores, places, names.ascending):
-            return other_order(names.ascending)
-        return ""
+    if scores == best_first:
+        return _beside_ranks(scores, list(map(as_number, ranks)), names, "hits")
     if names.name("score") is not None:
         return ""
     # A similarity is listed highest first, and is not best where it is lowest.
-    is_opposite = names.ascending and list(scores) == best_first[::-1]
+    is_opposite = names.ascending and scores == best_first[::-1]
     if names.is_order_given and not (is_opposite and len(scores) >= FEWEST_OF_QUERY):
         return ""
     problem = "the scores rank its hits in another order than they are in, and the scores count"
@@ -7354,6 +7291,9 @@ def contradiction(values: Sequence[Any], ranks: Sequence[Any], names: Names) -> 
 
 
 # ndcg/inputs/exclusion.py: Remove documents, such as items that a user has seen, from rankings and ideals.
+
+SAME_TYPE = "give both the same type; ids in files are text"
+
 
 class Pairs(NamedTuple):
     """Documents to exclude, one a row, as columns of any library."""
@@ -7398,11 +7338,10 @@ def without_in_mappings(
     """Return two mappings without the excluded documents, as `without` does."""
     query, queries, documents = _inputs_exclusion_rows(exclude)
     queries, documents = as_list(queries), as_list(documents)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(queries, list(qrels.queries), is_file)
+    _check_queries(queries, list(qrels.queries))
     rankings = qrels if has_no_documents(run) else run
     types = set(map(type, rankings.ids()))
-    _check_documents(documents, rankings.first_id, set(map(id_kind, types)), is_file)
+    _check_documents(documents, rankings.first_id, set(map(id_kind, types)))
     excluded: dict[Any, set[Any]] = {}
     for code, document in zip(query.tolist(), documents, strict=True):
         excluded.setdefault(queries[code], set()).add(document)
@@ -7461,14 +7400,10 @@ def _inputs_exclusion_columns(exclude: Any, run: Columns, judged: Columns) -> Co
     """Return the documents to exclude as columns."""
     rankings = run if len(run.document) else judged
     query, queries, documents = _inputs_exclusion_rows(exclude)
-    is_file = isinstance(exclude, Columns)
-    _check_queries(as_list(queries), as_list(judged.query_ids), is_file)
-    kind = rankings.document.type
-    if isinstance(documents, list):
-        _check_documents(documents, rankings.first_id, {id_kind(kind)}, is_file)
-        documents = id_column("exclude", documents)
-    elif family(documents.type) != family(kind):
-        _check_documents(documents, rankings.first_id, set(), is_file)
+    _check_queries(as_list(queries), as_list(judged.query_ids))
+    documents = id_column("exclude", documents)
+    if family(documents.type) != family(rankings.document.type):
+        _check_documents(documents, rankings.first_id, set())
     return Columns(query, queries, documents, np.ones(len(query)), hashes_of(documents))
 
 
@@ -7483,9 +7418,9 @@ def _inputs_exclusion_rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    given = shown(exclude)
+    given = type(exclude).__name__
     if isinstance(exclude, ARROW):
-        given = "one column, without the queries; of a Series of lists by query, give to_dict()"
+        given = "one column; of a Series of lists by query, give to_dict()"
     raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
 
 
@@ -7506,23 +7441,19 @@ def _inputs_exclusion_rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNu
 
 def _rows_of_pairs(exclude: Pairs) -> tuple[RowNumbers, Any, Any]:
     columns = settled(exclude._asdict())
-    for name, ids in columns.items():
-        if not len(ids):
-            columns[name] = []  # since an empty column may have a type that ids cannot have
     queries = read_ids("exclude", columns["query_ids"])
     documents = id_column("exclude", columns["document_ids"])
-    if queries.rows != len(documents):
-        lengths = (
-            f"query ids and document ids differ in length, {queries.rows} and {len(documents)}"
-        )
-        raise InputError(f"{lengths}; give both in every row", "exclude")
+    if len(queries.codes) != len(documents):
+        lengths = f"{len(queries.codes)} and {len(documents)}"
+        problem = f"query ids and document ids differ in length, {lengths}"
+        raise InputError(f"{problem}; give both in every row", "exclude")
     return queries.codes, queries.distinct, documents
 
 
 def by_position(exclude: Any, queries: int) -> dict[int, Any]:
     """Return ``{query: ids}``, by the position of queries, from lists of ids in their order."""
-    rows = exclude.to_pylist() if isinstance(exclude, ARROW) else exclude
-    if not isinstance(rows, (list, tuple, np.ndarray)) or isinstance(rows, (Pairs, Columns)):
+    rows = in_python(exclude)
+    if not isinstance(rows, (list, tuple)) or isinstance(rows, (Pairs, Columns)):
         given = "a file or a DataFrame" if isinstance(rows, (Pairs, Columns)) else shown(exclude)
         problem = f"got {given}, but the predictions are ranked ids by position"
         hint = "give a list or a set of ids for each query, in the same order"
@@ -7541,7 +7472,7 @@ def _ids(query: Any, documents: Any) -> Iterable[Any]:
     return ids
 
 
-def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> None:
+def _check_queries(excluded: list[Any], judged: list[Any]) -> None:
     """Raise an error if no excluded query is in the rankings.
 
     It is a NothingExcludedError if the ids have the same type, so that other rankings may have
@@ -7553,20 +7484,10 @@ def _check_queries(excluded: list[Any], judged: list[Any], is_file: bool) -> Non
     problem = f"no query is in the {mark('references')}; ids are such as {ids} {mark('references')}"
     if id_kind(type(excluded[0])) == id_kind(type(judged[0])):
         raise NothingExcludedError(problem, "exclude")
-    raise InputError(f"{problem}; {_same_type(judged[0], is_file)}", "exclude")
+    raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
-def _same_type(ranked: Any, is_file: bool) -> str:
-    """Return what an error says to do about ids of another type than one in the rankings."""
-    hint = "give both the same type"
-    if isinstance(ranked, str):
-        return f"{hint}; ids of files are text, and frame.astype(str) makes others text"
-    if is_file:
-        return f"{hint}: ids of files are text, so read the file and give its DataFrame"
-    return hint
-
-
-def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) -> None:
+def _check_documents(excluded: Any, first: Any, kinds: Set[str]) -> None:
     """Raise an error for documents of other kinds than the ids in the rankings."""
     if first is None:  # no document was ranked
         return
@@ -7577,7 +7498,7 @@ def _check_documents(excluded: Any, first: Any, kinds: Set[str], is_file: bool) 
         others = [document for document in excluded if type(document) in wrong]
         ids = f"{min(map(shown, others))} in {mark('exclude')}, {shown(first)} in the rankings"
         problem = f"ids of documents are of another type, such as {ids}"
-        raise InputError(f"{problem}; {_same_type(first, is_file)}", "exclude")
+        raise InputError(f"{problem}; {SAME_TYPE}", "exclude")
 
 
 # ndcg/inputs/joins.py: Join both sides: lists by position, flat rows by the ids of their queries, and others by ids.
@@ -7649,7 +7570,7 @@ def join_rows(
     codes, ids = queries.codes, queries.distinct
 
     def row_of(_: int, row: int | None) -> str:
-        if row is None or row >= queries.rows:
+        if row is None or row >= len(codes):
             return f"row {row}"
         return f"query {shown(ids[int(codes[row])].as_py())}, row {row}"
 
@@ -7659,7 +7580,7 @@ def join_rows(
     if keep is not None and documents is None:
         needed = f"{mark('document_ids')}, the ids by which documents are the same"
         raise InputError(f"{mark('duplicates', 'best')} needs {needed}")
-    order, offsets = queries.grouped()
+    order, offsets = grouped(codes, len(ids))
     rows: Columns | None = None
     if documents is not None:
         rows = Columns(codes, ids, documents, score.values, hashes_of(documents))
@@ -7667,10 +7588,9 @@ def join_rows(
             _refuse_repeated_rows(rows, row_of)
         else:
             best = best_rows(rows, keep, score_order == "ascending", score.present)
-            if best is not None:
-                _refuse_two_judgments(rows, relevance, row_of)
-                order, offsets = grouped(codes[best], len(ids))
-                order = np.flatnonzero(best)[order]
+            _refuse_two_judgments(rows, relevance, row_of)
+            order, offsets = grouped(codes[best], len(ids))
+            order = np.flatnonzero(best)[order]
         if by_docid:
             order = _sort_ties(order, codes, in_dtype(score.values, score_dtype), rows.ordinals)
 
@@ -7739,7 +7659,7 @@ def _check_lengths(score: Column, relevance: Column, queries: Ids, documents: An
     rows = {
         "predictions": len(score.values),
         "references": len(relevance.values),
-        "query_ids": queries.rows,
+        "query_ids": len(queries.codes),
     }
     if documents is not None:
         rows["document_ids"] = len(documents)
@@ -7960,11 +7880,7 @@ def _as_columns(
     rows = side.queries
     queries = list(rows)
     lengths = np.fromiter(map(len, rows.values()), np.int64, len(rows))
-
-    def place(query: int, position: int | None) -> str:
-        document = list(rows[queries[query]])[position or 0]
-        return f"query {shown(queries[query])}, document {shown(document)}"
-
+    place = _place_by_ids(queries.__getitem__, lambda query: list(rows[queries[query]]))
     check_ids(argument, rows)
     values = list(chain.from_iterable(row.values() for row in rows.values()))
     column = read_numbers(argument, [values], offsets_of(lengths), place, ignore_index, labels)
@@ -8173,7 +8089,7 @@ LOOKED_AT = 1 << 10  # objects of a side whose fields are looked at; all are rea
 MOST_SHAPES = 1 << 5  # kinds of objects among these
 LOOKED_AT_IN_LISTS = 1 << 12  # elements of the lists in the first of them; in others the first one
 SINGLE = {str, int, float, bool}  # types of values that hold no other values
-NO_OBJECTS = {*SINGLE, NoneType}  # types of most values that have no fields
+NO_OBJECTS = (NoneType, str, bytes, date, Number, list, Set, type, Enum)
 # of tensors, columns and tables, and of the missing value of pandas
 SIGNS_OF_ARRAYS = ("__array__", "__array_ufunc__", "__arrow_c_stream__")
 # What lists the fields of a named tuple, a dataclass, and a struct of msgspec. Rows of Spark have
@@ -8183,38 +8099,35 @@ NAMES_OF_FIELDS = ("_fields", "__dataclass_fields__", "__struct_fields__")
 
 def is_object(value: Any) -> bool:
     """Return whether a value has fields: a dict, a named tuple, a row of a database, a client's."""
-    if type(value) in NO_OBJECTS:  # faster
-        return False
-    if type(value) is dict or isinstance(value, Mapping):  # asking for the type is faster
+    kind: Any = type(value)
+    return _has_fields(kind)
+
+
+@lru_cache(1 << 8)
+def _has_fields(kind: Any) -> bool:
+    """Return whether values of a type have fields; asked once, since most are of few types."""
+    if issubclass(kind, Mapping):
         return True
-    if isinstance(value, tuple):
-        return _has_any(value, ("_fields", "__fields__"))  # the latter of Spark
-    if isinstance(value, (str, bytes, date, Number, list, Set, type, Enum)):
+    if issubclass(kind, tuple):
+        return _has_any(kind, ("_fields", "asDict"))  # the latter of Spark
+    if issubclass(kind, NO_OBJECTS) or _has_any(kind, SIGNS_OF_ARRAYS):
         return False
-    if _has_any(value, SIGNS_OF_ARRAYS):
-        return False
-    return _inputs_objects_is_row(value) or _has_any(value, ("__dict__", *NAMES_OF_FIELDS))
+    # Rows of a database, such as those of sqlite3, have keys.
+    return kind.__dictoffset__ != 0 or _has_any(kind, ("keys", *NAMES_OF_FIELDS))
 
 
 def _has_any(value: Any, attributes: Iterable[str]) -> bool:
     return any(hasattr(value, attribute) for attribute in attributes)
 
 
-def _inputs_objects_is_row(value: Any) -> bool:
-    """Return whether a value is a row of a database, such as one of sqlite3."""
-    return hasattr(value, "keys") and hasattr(value, "__getitem__")
-
-
 def is_list(value: Any) -> bool:
     """Return whether a value is a list or a tuple without names."""
-    if type(value) in (list, tuple):  # faster
-        return True
     return isinstance(value, (list, tuple)) and not is_object(value)
 
 
 def is_nested(value: Any) -> bool:
     """Return whether a value holds others: it is a list or an object."""
-    return is_list(value) or is_object(value)
+    return isinstance(value, (list, tuple)) or is_object(value)
 
 
 def first_in(row: Any) -> Any:
@@ -8231,7 +8144,7 @@ def fields_of(value: Any) -> Mapping[Any, Any]:
     for names in NAMES_OF_FIELDS:
         if hasattr(value, names):
             return {name: getattr(value, name, None) for name in getattr(value, names)}
-    if _inputs_objects_is_row(value):
+    if hasattr(value, "keys"):  # a row of a database
         return {name: value[name] for name in value.keys()}  # noqa: SIM118 - it is no mapping
     return {name: field for name, field in vars(value).items() if not callable(field)}
 
@@ -8253,8 +8166,6 @@ def _is_array(value: Any) -> bool:
 
 def _has_arrays(value: Any, depth: int) -> bool:
     """Return whether an object holds an array, at most so deep."""
-    if type(value) in SINGLE:  # faster
-        return False
     if is_list(value):
         return _has_arrays(_inputs_objects_first(value), depth)
     if depth > 0 and is_object(value):
@@ -8289,17 +8200,15 @@ def fields_among(objects: Iterable[Any], start: Keys = ()) -> Fields:
     for value in islice(_of_each_shape(list(islice(objects, LOOKED_AT))), MOST_SHAPES):
         for field in _fields_within(value, (), DEEPEST):
             path = ".".join((*start, *field.keys))
-            known = fields.get(path)
-            if known is None or _tells_more(field, known):
+            known = fields.setdefault(path, field)
+            if _told(field) > _told(known):
                 fields[path] = field
     return fields
 
 
-def _tells_more(field: Field, known: Field) -> bool:
-    """Return whether a field tells more than in another object, where it may be empty or null."""
-    if field.has_fields != known.has_fields:
-        return field.has_fields
-    return _inputs_objects_is_empty(known.example) and not _inputs_objects_is_empty(field.example)
+def _told(field: Field) -> tuple[bool, bool]:
+    """Return what a field tells, which is less in an object where it is empty or null."""
+    return field.has_fields, not _inputs_objects_is_empty(field.example)
 
 
 def to_list(fields: Fields) -> Fields:
@@ -8325,7 +8234,7 @@ def is_mapping_to_numbers(value: Any) -> bool:
 
 
 def _inputs_objects_is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, (list, tuple, Mapping)) and not value)
+    return isinstance(value, (NoneType, list, tuple, Mapping)) and not value
 
 
 def _of_each_shape(objects: Sequence[Any]) -> Iterable[Any]:
@@ -8375,8 +8284,6 @@ def _shape(value: Any, depth: int, in_lists: int) -> Any:
         return frozenset(_shape(element, depth, in_each) for element in elements)
     if depth == 0 or not is_object(value):
         return value is None
-    if type(value) is dict and SINGLE.issuperset(map(type, value.values())):  # faster
-        return tuple(value)
     within = _depth_within(value, depth)
     shapes = []
     for name, field in fields_of(value).items():
@@ -8397,6 +8304,8 @@ def _fields_within(
     value: Any, keys: Keys, depth: int, lists: tuple[int, ...] = ()
 ) -> Iterator[Field]:
     """Yield the fields of an object at some keys, and of the objects within."""
+    if depth == 0:
+        return
     depth_within = _depth_within(value, depth)
     for name, example in fields_of(value).items():
         # Only text can be a name; the keys of a mapping of documents may be numbers.
@@ -8406,11 +8315,9 @@ def _fields_within(
         objects, within = _objects_in(example), lists
         if objects and is_list(example):
             within = (*lists, len(path))
-        has_fields = depth_within > 0 and any(len(fields_of(inner)) > 0 for inner in objects)
-        yield Field(path, example, within, has_fields)
-        if has_fields:
-            for inner in objects:
-                yield from _fields_within(inner, path, depth_within, within)
+        yield Field(path, example, within, any(map(fields_of, objects)))
+        for inner in objects:
+            yield from _fields_within(inner, path, depth_within, within)
 
 
 def _objects_in(value: Any) -> list[Any]:
@@ -8429,16 +8336,13 @@ def value_at(value: Any, keys: Keys) -> Any:
     ['a', 'b']
     """
     for position, key in enumerate(keys):
-        if value is None:
-            return None
         # The rest of the path leads on in all objects of a list.
         if is_list(value):
             return values_at(value, keys[position:])
         if isinstance(value, Mapping):
             value = value.get(key)
         elif hasattr(value, "keys"):
-            has_key = key in value.keys()  # noqa: SIM118 - it may be no mapping
-            value = value[key] if has_key else None
+            value = fields_of(value).get(key)
         else:
             value = getattr(value, key, None)
     return value
@@ -8547,17 +8451,12 @@ def chosen_columns(columns: Fields, names: Names, there: str) -> dict[str, Any]:
     }
     if names.has_no_query:
         call = mark("fields", {"query": None})
-        way = "save the other side as JSON of the form {query: object}"
-        if names.takes_query_ids:
-            way = f"{mark('query_ids', said='query_ids=[...]')} alone"
-        hint = f"give its column, or {way} if only the other side has no ids of queries"
+        hint = f"give its column; for the other side, {names.way_without_query} may name queries"
         raise InputError(f"{call}: each row of a table needs the id of its query; {hint}")
-    if names.value:
-        others = max(0, len(columns) - 2)  # beside the query and the document
-        candidates |= _values_beside(columns, (), others, names)
+    others = max(0, len(columns) - 2)  # beside the query and the document
+    candidates |= _values_beside(columns, (), others, names)
     chosen = chosen_fields(candidates, names, columns, there)
-    if not names.is_order_given:
-        refuse_lowest_first(chosen.get("score"))
+    names.refuse_unknown_order(chosen.get("score"))
     return chosen
 
 
@@ -8579,12 +8478,10 @@ def roles_of_hits(fields: Fields, names: Names) -> Roles:
     outside_lists = fields.leaves.outside_lists
     documents = names.candidates("document", outside_lists, DOCUMENT_OF_HITS)
     candidates: Candidates = {"document": documents}
-    if names.value:
-        others = len(fields.leaves) - 1  # beside one id
-        candidates |= _values_beside(outside_lists, documents, others, names)
+    others = len(fields.leaves) - 1  # beside one id
+    candidates |= _values_beside(outside_lists, documents, others, names)
     roles = Roles.chosen(fields, candidates, names, "its hits have")
-    if not names.is_order_given:
-        refuse_lowest_first(roles.fields.get("score"), noun="field")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
     return roles
 
 
@@ -8604,10 +8501,9 @@ def roles_of_objects(
             columns = fields.leaves
             return Roles.at(chosen_columns(columns, names, there), fields, columns, names)
         except UnknownFieldError as error:
-            if "query" not in error.roles:
-                raise
-            single = "{query: hits}, or [hits] beside a list of one query"
-            error.add(f"if they are the hits of a single query, give {single}")
+            if "query" in error.roles:
+                single = "{query: hits}, or [hits] beside a list of one query"
+                error.add(f"if they are the hits of a single query, give {single}")
             raise
     # First the documents: where they are tells what could be the query and the values.
     documents = _documents(fields, names)
@@ -8620,24 +8516,20 @@ def roles_of_objects(
     if names.name("document") is None and len(documents) == 1:
         documents = [*documents, *_rankings_elsewhere(fields, documents[0], names)]
     candidates["document"] = documents
-    if names.value:
-        candidates |= _inputs_roles_values(objects, fields, candidates, names)
+    candidates |= _inputs_roles_values(objects, fields, candidates, names)
     try:
         roles = Roles.chosen(fields, candidates, names, there)
     except UnknownFieldError as error:
         error.add(*_ways_of_documents(objects, fields, candidates["document"], names))
         if "query" in error.roles:
             by_order = f"{mark('fields', {'query': None})} matches queries by their order"
-            ids = "JSON of the form {query: object}"
-            if names.takes_query_ids:
-                ids = mark("query_ids", said="query_ids=[...]")
+            ids = names.way_without_query
             error.add(f"{ids} names queries; if neither side names queries, {by_order}")
         raise
-    if not names.is_order_given:
-        refuse_lowest_first(roles.fields.get("score"), noun="field")
+    names.refuse_unknown_order(roles.fields.get("score"), "field")
     if names.value in roles.fields:
         _refuse_values_of_other_ids(objects, fields, roles, names.value)
-    if names.value and names.name(names.value) == roles.fields["document"]:
+    if names.name(names.value) == roles.fields["document"]:
         roles.fields[names.value] = roles.fields["document"]  # a mapping of ids to values
     return roles
 
@@ -8678,9 +8570,18 @@ def _place_of(field: Field) -> Keys:
     return field.list_path or field.keys[:-1]
 
 
+def _holder(field: Field) -> str:
+    """Return what holds the documents of a field: "hits", "list" or "mapping"; "" for a value."""
+    if field.lists:
+        return "hits"
+    if is_list(field.example) or isinstance(field.example, Set):
+        return "list"
+    return "mapping" if isinstance(field.example, Mapping) else ""
+
+
 def holds_documents(field: Field) -> bool:
     """Return whether a field holds several documents: in a list, a set or a mapping."""
-    return len(field.lists) > 0 or _is_list_of_ids(field) or isinstance(field.example, Mapping)
+    return _holder(field) != ""
 
 
 def _ways_of_documents(
@@ -8697,11 +8598,6 @@ def _ways_of_documents(
         if sum(map(_is_list_of_numbers, fields.values())) > 1:
             call = 'data=..., predictions="...", references="..."'
             yield f"if documents have no ids, name the lists of scores and relevances, {call}"
-
-
-def _is_list_of_ids(field: Field) -> bool:
-    """Return whether a field holds a list or a set outside other lists."""
-    return not field.lists and (is_list(field.example) or isinstance(field.example, Set))
 
 
 def _is_list_of_numbers(field: Field) -> bool:
@@ -8726,23 +8622,15 @@ def _documents(fields: Fields, names: Names) -> list[str]:
         named = _inputs_roles_named("document", name, fields, names)
         if named or not names.given["document"].is_shared:
             return named
-    hits: list[str] = []
-    lists: list[str] = []
-    rows: list[str] = []
+    by_holder: dict[str, list[str]] = {"hits": [], "list": [], "mapping": [], "": []}
     list_of_values = _list_of_named_values(fields, names)
     for path in fields.leaves:
-        if list_of_values and fields[path].list_path != list_of_values:
-            continue
-        if fields[path].lists:
-            hits.append(path)
-        elif _is_list_of_ids(fields[path]):
-            lists.append(path)
-        else:
-            rows.append(path)
-    in_lists = fields.among(lists)
+        if list_of_values in ((), fields[path].list_path):
+            by_holder[_holder(fields[path])].append(path)
+    in_lists = fields.among(by_holder["list"])
     standard: list[tuple[Fields, Groups]] = [
-        (fields.among(hits), DOCUMENT_OF_HITS),
-        (fields.among(rows), DOCUMENT),
+        (fields.among(by_holder["hits"]), DOCUMENT_OF_HITS),
+        (fields.among([*by_holder["mapping"], *by_holder[""]]), DOCUMENT),
         (in_lists, LISTS_OF_IDS[names.kind]),
         (in_lists, DOCUMENT),
     ]
@@ -8816,17 +8704,20 @@ def _inputs_roles_values(
     """Return the fields that could hold the values of documents; nothing if there need be none."""
     documents = candidates["document"]
     role = names.value
+    if names.has_no_value:
+        return {}
     if len(documents) != 1:  # one error names all that is not clear
         return {role: names.candidates(role, fields.leaves, names.values())}
     document = fields[documents[0]]
-    if names.has_no_value or (isinstance(document.example, Mapping) and not document.lists):
+    holder = _holder(document)
+    if holder == "mapping":
         return {}
     name = names.name(role)
     if are_pairs(document.example) and name in (None, documents[0]):
         return {}
     if name is not None:
         return {role: _inputs_roles_named(role, name, fields, names)}
-    if _is_list_of_ids(document):
+    if holder == "list":
         return _lists_beside(objects, fields, document, names)
     queries = candidates.get("query", ())
     beside = []
@@ -9023,7 +8914,7 @@ def _path_of_ranks(fields: Iterable[Field], roles: Roles, names: Names) -> Keys 
     for field in fields:
         if plain_name(field.keys[-1]) == "rank" and field.keys != roles.value:
             paths.append(field.keys)
-    return paths[0] if len(paths) == 1 else None
+    return next(iter(paths), None)
 
 
 class ObjectReader:
@@ -9054,10 +8945,9 @@ class ObjectReader:
     ) -> None:
         fields = fields_among(objects)
         # The path of the query may lead through a list that holds the queries, as `cases.id`.
-        query = fields.get(names.name("query") or "")
-        self.wrapper: Keys = () if query is None else query.list_path
-        if self.wrapper:
-            have_queries = False
+        query = fields.get(names.name("query"), Field(()))
+        self.wrapper = query.list_path
+        have_queries = have_queries and not self.wrapper
         fields, self.roles = _inputs_object_reader_chosen(objects, self.wrapper, fields, names, have_queries)
         document = fields[self.roles.fields["document"]]
         if is_whole and self.roles.query is None and len(document.lists) == 2:
@@ -9104,7 +8994,7 @@ class ObjectReader:
         """Return the columns of rows that `within` gives, by their roles."""
         paths = {role: self.paths[path] for role, path in self.fields.items()}
         # A defaultdict would add a key that is looked up so.
-        if self.are_flat_rows and objects and type(objects[0]) is dict:
+        if self.are_flat_rows and type(objects[0]) is dict:
             with suppress(KeyError, TypeError):  # an object lacks a field, or is no dict
                 return {role: list(map(itemgetter(*keys), objects)) for role, keys in paths.items()}
         return {role: values_at(objects, keys) for role, keys in paths.items()}
@@ -9124,11 +9014,9 @@ class ObjectReader:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield queries with their documents; a query without an id has its number from 0."""
         objects = _within_lists(objects, self.wrapper)
-        if self.wrapper:
-            ids = None  # they are those of the objects around the queries
-        path = self.roles.query if ids is None else None
-        if path is not None:
-            ids = values_at(objects, path)
+        # Ids that are given are those of the objects around the queries, if these have a field.
+        if self.roles.query is not None:
+            ids = values_at(objects, self.roles.query)
         elif ids is None:
             ids = range(len(objects))
         lists = values_at(objects, self.roles.document)
@@ -9169,15 +9057,17 @@ class ObjectReader:
         ids = list(documents)
         if not self.are_hits and are_pairs(ids):
             return self.lists.read(query, *split_pairs(ids))
-        values = None if self.roles.value is None else self._list_at(row, self.roles.value)
+        values = self._list_at(row, self.roles.value)
         if self.names.kind == "qrels" and isinstance(values, Mapping):
             # It holds all judged documents, also those that are not in the list beside it.
             return self.lists.read(query, list(values), list(values.values()))
-        ranks = None if self.ranks is None else self._list_at(row, self.ranks)
+        ranks = self._list_at(row, self.ranks)
         return self.lists.read(query, ids, self._values(values, ids), ranks or ())
 
-    def _list_at(self, row: Any, keys: Keys) -> Any:
-        """Return what an object has beside its documents, one after the other."""
+    def _list_at(self, row: Any, keys: Keys | None) -> Any:
+        """Return what an object has beside its documents, one after the other; None for None."""
+        if keys is None:
+            return None
         values = value_at(row, keys)
         return one_after_another(values) if self.are_in_lists else values
 
@@ -9308,8 +9198,7 @@ def frame_of(argument: str, value: Any) -> Frame | None:
         return _lazy_frame(value)
     if isinstance(value, ARROW) and pa.types.is_struct(value.type):
         value = pa.Table.from_struct_array(value)
-    has_schema = library_of(value) == "pyarrow" and hasattr(value, "schema")
-    if has_schema and hasattr(value, "to_table"):
+    if library_of(value) == "pyarrow" and hasattr(value, "to_table"):
         return _dataset_of_files(value)
     names = _names_of(value)
     if names is None:  # such as an array, or a column
@@ -9361,7 +9250,7 @@ def _names_of(value: Any) -> list[Any] | None:
 
 def _frame_of_records(argument: str, records: Sequence[Any]) -> Frame | None:
     """Return the fields of records, a list of objects, as columns; None for other lists."""
-    if len(records) == 0 or not is_object(records[0]):
+    if not is_object(first_in(records)):
         return None
 
     def table(names: list[Any]) -> dict[Any, list[Any]]:
@@ -9455,10 +9344,7 @@ def _with_name(column: Any, name: str) -> Any:
 
 def _listed(columns: list[Any]) -> str:
     """Return the first names of columns, as many as fit into a message."""
-    names = ", ".join(map(shown, columns[:20]))
-    if len(columns) > 20:
-        names += f" and {len(columns) - 20} more"
-    return names
+    return brief(map(shown, columns), ", ")
 
 
 # ndcg/inputs/tables.py: Read tables: whatever has named columns, whose rows are documents or have lists of them.
@@ -9513,19 +9399,15 @@ def examples_of(frame: Frame) -> dict[Any, Any]:
 
 def read_table(argument: str, frame: Frame, names: Names) -> Columns | Pairs | list[dict[str, Any]]:
     """Return the rows of a table as columns; as objects if they are queries with lists."""
-    if names.has_no_query and _has_lists(frame):
-        return rows_of_frame(frame)  # every row is a query
     try:
         there = "the table has the columns"
         chosen = columns_of_table(frame.names, names, there, lambda: examples_of(frame))
     except ValueError as error:
-        if isinstance(error, UnknownFieldError) and _has_lists(frame):
-            return rows_of_frame(frame)
+        may_be_queries = names.has_no_query or isinstance(error, UnknownFieldError)
+        if may_be_queries and _has_lists(frame):
+            return rows_of_frame(frame)  # every row is a query
         raise within(error, argument) from None
-    named = dict(chosen)
-    ranks = column_of_ranks(frame.names, chosen, names)
-    if ranks is not None:
-        named["rank"] = ranks
+    named = chosen | column_of_ranks(frame.names, chosen, names)
     called = {role: f"{argument}: the column {name!r}" for role, name in named.items()}
     # All at once, since a query of a database runs every time.
     columns = settled(dict(zip(called.values(), frame.read(named.values()), strict=True)))
@@ -9559,9 +9441,7 @@ def fit_of_ranks(cells: Mapping[str, Any], names: Names) -> tuple[str, bool]:
     """
     heads = {role: list(in_python(column[:ROWS_LOOKED_AT])) for role, column in cells.items()}
     ranks = list(map(as_number, heads["rank"]))
-    scores = ranks
-    if "score" in heads:
-        scores = list(map(as_number, heads["score"]))
+    scores = list(map(as_number, heads.get("score", ranks)))
     return beside_ranks(heads["query"], scores, ranks, names)
 
 
@@ -9634,8 +9514,13 @@ def columns_of_rows(
                 error.hint = instead_of_relevance(fields["relevance"], others)
             raise
     else:
-        values = Column(values_by_order(len(document), names), np.zeros(1, np.int64))
-    lengths = {"query": query.rows, "document": len(document), names.value: len(values.values)}
+        by_order = np.array(values_by_order(len(document), names), np.float64)
+        values = Column(by_order, np.zeros(1, np.int64))
+    lengths = {
+        "query": len(query.codes),
+        "document": len(document),
+        names.value: len(values.values),
+    }
     if len(set(lengths.values())) > 1:
         raise InputError(f"columns differ in length: {shown(lengths)}", argument)
     starts = range(0, max(1, len(document)), HASHED)
@@ -9680,15 +9565,13 @@ def checked_rows(
                 hint = f"if the rows are of several systems, give one at a time; else {hint}"
             raise InputError(f"{problem}; {hint}", side.place(row))
     if present is not None:
-        if len(present) > 0 and not present.any():
+        if not present.any():
             raise InputError(no_values(names))
         # A query of which no document has a score is missing from the run.
         side = side.retrieved(present) if names.kind == "run" else side.only(present)
         side = side._replace(lacking=numbers[~present])
     if names.keep is not None:
-        best = best_rows(side, names.keep, names.ascending)
-        if best is not None:
-            side = side.only(best)
+        side = side.only(best_rows(side, names.keep, names.ascending))
     return side
 
 
@@ -9699,18 +9582,6 @@ def read_values(called: str, cells: Any, names: Names) -> Column:
     if numbers.dtype.kind != "f" and not beyond_2_53(numbers).any():
         return column._replace(values=numbers.astype(np.float64))
     return column
-
-
-def values_by_order(rows: int, names: Names) -> NDArray[np.float64]:
-    """Return the values of documents that have none, in the order of their rows.
-
-    >>> values_by_order(3, Names("run", "score")).tolist()
-    [-1.0, -2.0, -3.0]
-    """
-    if names.kind != "run":
-        return np.ones(rows)
-    ranks = np.arange(1.0, rows + 1)
-    return ranks if names.ascending else -ranks
 
 
 # ndcg/inputs/sides.py: Read one side of rankings: what contains it decides its form, never what its values look like.
@@ -9748,22 +9619,22 @@ def read_side(argument: str, side: Any, names: Names) -> Any:
         side = fields_of(side)  # of a response of Elasticsearch's client
     if isinstance(side, Mapping):
         return _of_mapping(argument, side, names)
-    if is_by_index(side, by_position=True) and not names.has_query_ids:
+    if not names.has_query_ids:
         _refuse_levels(argument, side, names)
     if names.kind == "run" and not names.is_order_given:
         refuse_lowest_first(name_of_column(side), argument)
     values = plain(argument, side)  # at once, since a reader of Arrow can be read only once
     rows = _inputs_sides_rows(values)
-    if rows is not None:
-        _refuse_tables(argument, rows, names)
-    if rows is not None and names.kind == "run":
-        _refuse_two_matrices(argument, rows)
-    return values if rows is None else _of_list(argument, values, rows, names)
+    if rows is None:
+        return values
+    _refuse_tables(argument, rows, names)
+    _refuse_two_matrices(argument, rows)
+    return _of_list(argument, values, rows, names)
 
 
-def _refuse_levels(argument: str, series: Any, names: Names) -> None:
+def _refuse_levels(argument: str, side: Any, names: Names) -> None:
     """Raise an error for a Series whose index has the queries and the documents."""
-    if getattr(series.index, "nlevels", 1) > 1:
+    if getattr(getattr(side, "index", None), "nlevels", 1) > 1:
         hint = f'give {mark(argument)}.reset_index(name="{names.value}")'
         raise InputError(f"is a Series with several levels in its index; {hint}", argument)
 
@@ -9796,13 +9667,12 @@ def _refuse_two_matrices(argument: str, rows: Sequence[Any]) -> None:
 def _ways_of_table(argument: str, table: Any, error: UnknownFieldError) -> list[str]:
     """Return what else to do about a table: its index may name a role, its columns documents."""
     ways = []
-    names_of_index = getattr(getattr(table, "index", None), "names", [])
-    named = [name for name in names_of_index if name is not None]
+    named = list(filter(None, getattr(getattr(table, "index", None), "names", ())))
     if named:
         listed_names = ", ".join(map(shown, named))
         ways.append(f"if {listed_names} of its index counts, give {mark(argument)}.reset_index()")
     are_numbers = all(isinstance(example, Real) for example in error.examples.values())
-    if not error.chosen and are_numbers and len(error.examples) > 2:
+    if not error.chosen and are_numbers:
         ways.append(
             "if columns are documents, give rows by query, "
             "{query: row.dropna().to_dict() for query, row in frame.iterrows()}"
@@ -9819,33 +9689,39 @@ def objects_by_id(
 ) -> ById | Columns:
     """Return the documents of objects that are rows or queries."""
     objects = without_arrays(objects)
-    try:
+    with in_place(argument, instead_of=argument):
         reader = ObjectReader(objects, names, queries is not None, is_whole)
         if not reader.are_rows:
             ids, rows = zip(*reader.queries(objects, queries), strict=True)
-    except InputError as error:
-        raise within(error, argument, instead_of=argument) from None
-    if reader.are_rows:
-        cells = reader.rows(reader.within(objects))
-        ranked = reader.rows_with_ranks(objects)
-        if queries is not None:
-            cells = {"query": list(queries), **cells}
-        has_ranks = False
-        if ranked is not None:
-            has_ranks = held_against_ranks(argument, ranked, names)
-        roles = reader.roles
-        columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
-        return columns._replace(has_ranks=has_ranks)
+            by_position = queries is None and reader.roles.query is None
+            return _by_id(argument, rows_by_query(argument, ids, rows), by_position, reader)
+    cells = reader.rows(reader.within(objects))
+    ranked = reader.rows_with_ranks(objects)
+    if queries is not None:
+        cells = {"query": list(queries), **cells}
+    has_ranks = ranked is not None and held_against_ranks(argument, ranked, names)
+    roles = reader.roles
+    columns = columns_of_rows(argument, cells, names, roles.fields, reader.form, roles.others)
+    return columns._replace(has_ranks=has_ranks)
+
+
+def _by_id(
+    argument: str,
+    queries: Mapping[Any, DocumentValues],
+    by_position: bool,
+    reader: "ObjectReader | RowReader",
+) -> ById:
+    """Return the documents that a reader has read, and warn of what it noticed."""
     if reader.lists.warning:
         warn(f"{mark(argument)}: {reader.lists.warning}")
     return ById(
-        rows_by_query(argument, ids, rows),
-        by_position=queries is None and reader.roles.query is None,
-        form=reader.form,
-        fields=reader.roles.fields,
-        has_values=reader.has_values,
-        others=reader.roles.others,
-        has_ranks=reader.lists.are_held_to_order,
+        queries,
+        by_position,
+        reader.form,
+        reader.fields,
+        reader.has_values,
+        reader.others,
+        reader.lists.are_held_to_order,
     )
 
 
@@ -9858,6 +9734,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
     if is_single_object(side, names):
         return objects_by_id(argument, [side], names, is_whole=True)
     _refuse_tables(argument, side.values(), names)
+    _refuse_columns_of_lists(argument, side, names)
     if are_responses(side):
         try:
             return _of_responses(argument, side, names)
@@ -9867,13 +9744,12 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
                 way = f"if its queries are in {mark(argument)}[{key!r}], give that alone"
                 error.add(f"{way}, or all to compare(systems=...)")
             raise
-    _refuse_columns_of_lists(argument, side, names)
     # Nearly all mappings are such, whose values are looked at only where they are scored.
     if not names.has_no_value and set(map(type, side.values())) == {dict}:
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return _inputs_sides_by_query(argument, side.items(), names, by_position=False)
+    return read_by_query(argument, side.items(), names, by_position=False)
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
@@ -9914,11 +9790,7 @@ def _is_wrapper(side: Mapping[Any, Any], names: Names) -> bool:
 
 def is_mapping_to_values(row: Any) -> bool:
     """Return whether an object is a mapping of documents to values: all of them are single."""
-    if not isinstance(row, Mapping):
-        return False
-    if SINGLE.issuperset(map(type, row.values())):  # much faster
-        return True
-    return not any(map(is_nested, row.values()))
+    return isinstance(row, Mapping) and not any(map(is_nested, row.values()))
 
 
 def is_ranking(row: Mapping[Any, Any], names: Names) -> bool:
@@ -9950,19 +9822,18 @@ def _are_ids_or_numbers(documents: Any) -> bool:
 
 def _are_queries_of_numbers(run: Any) -> bool:
     """Return whether a value is {query: {document: number}}, which may be that of a system."""
-    if not isinstance(run, Mapping) or len(run) == 0:
-        return False
-    return all(map(is_mapping_to_numbers, run.values()))
+    return isinstance(run, Mapping) and all(map(is_mapping_to_numbers, run.values()))
 
 
 def _of_responses(argument: str, side: Mapping[Any, Any], names: Names) -> ById | Columns:
     objects = []
     for query, value in side.items():
         # A query without a response retrieved nothing.
-        if value is not None and not is_object(value):
+        response = {} if value is None else value
+        if not is_object(response):
             problem = f"must be an object, as those before; got {shown(value)}"
             raise InputError(problem, argument, f"query {shown(query)}")
-        objects.append({} if value is None else value)
+        objects.append(response)
     return objects_by_id(argument, objects, names, list(side))
 
 
@@ -9997,8 +9868,7 @@ def _refuse_columns_of_lists(argument: str, side: Mapping[Any, Any], names: Name
 
     A query has a list of ids, and no lists of them.
     """
-    first = _first_filled(side.values())
-    if len(side) >= MOST_FIELDS or not is_list(first_in(first)):
+    if len(side) > MOST_FIELDS:
         return
     for name in spelled(side, chain(*LISTS_OF_IDS[names.kind])):
         if is_list(first_in(side[name])):
@@ -10031,20 +9901,19 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
-        return _inputs_sides_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
+        return read_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
     # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
         return _of_list(argument, rows, rows, names)
-    is_tuple = isinstance(first, tuple) and is_list(first)
-    if is_tuple and any(isinstance(cell, (str, UUID)) for cell in first):
+    if type(first) is tuple and any(isinstance(cell, (str, UUID)) for cell in first):
         raise row_of_table(argument, first, names)
     if is_object(first) and not _inputs_sides_are_rankings(argument, rows, names):
         return objects_by_id(argument, rows, names)
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
     if _have_ids(first):
-        return _inputs_sides_by_query(argument, enumerate(rows), names, by_position=True)
+        return read_by_query(argument, enumerate(rows), names, by_position=True)
     return side
 
 
@@ -10071,17 +9940,14 @@ def _inputs_sides_are_rankings(argument: str, rows: Sequence[Any], names: Names)
     Raises:
         InputError: all have the same text as keys, none of them a standard name.
     """
-    rankings: list[Mapping[Any, Any]] = []
-    for row in rows:
-        if not isinstance(row, Mapping) or not row:
-            continue
-        if not is_mapping_to_numbers(row):
-            return False
-        # All records have the names of the first ones. To spell the ids of all rankings takes long.
-        if len(rankings) < FIRST_MAPPINGS and _has_names_of_fields(row, names):
-            return False
-        rankings.append(row)
-    if not rankings:
+    # The first one tells of most records.
+    if not is_ranking(_first_filled(rows), names):
+        return False
+    rankings = [row for row in rows if isinstance(row, Mapping) and row]
+    if not all(map(is_mapping_to_numbers, rankings)):
+        return False
+    # All records have the names of the first ones. To spell the ids of all rankings takes long.
+    if any(_has_names_of_fields(row, names) for row in rankings[:FIRST_MAPPINGS]):
         return False
     first = rankings[0]
     are_texts = all(isinstance(key, str) for key in first)
@@ -10106,7 +9972,7 @@ def _inputs_sides_rows(side: Any) -> Sequence[Any] | None:
 def _has_ids(column: pa.DataType) -> bool:
     """Return whether a column of lists holds ids that are never numbers, or objects."""
     kind = column
-    while pa.types.is_nested(kind) and kind.num_fields == 1 and not pa.types.is_struct(kind):
+    while pa.types.is_nested(kind) and not pa.types.is_struct(kind):
         kind = kind.field(0).type  # of the values in lists
     if pa.types.is_struct(kind):
         return True
@@ -10122,11 +9988,7 @@ def _first_filled(rows: Iterable[Any]) -> Any:
 
 
 def _inputs_sides_is_empty(row: Any) -> bool:
-    if row is None:
-        return True
-    if getattr(row, "ndim", 1) == 0 or not hasattr(row, "__len__"):
-        return False
-    return len(row) == 0
+    return row is None or length_hint(row, 1) == 0
 
 
 def _is_column_of_ids(argument: str, row: Any) -> bool:
@@ -10148,27 +10010,15 @@ def are_hits(row: Any) -> bool:
     return is_object(first_in(row))
 
 
-def _inputs_sides_by_query(
+def read_by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""
     rows = {query: _as_row(argument, row) for query, row in queries}
-    try:
+    with in_place(argument, instead_of=argument):
         reader = RowReader(rows.values(), names)
         documents = {query: reader.documents(query, row) for query, row in rows.items()}
-    except ValueError as error:
-        raise within(error, argument, instead_of=argument) from None
-    if reader.lists.warning:
-        warn(f"{mark(argument)}: {reader.lists.warning}")
-    return ById(
-        documents,
-        by_position,
-        reader.form,
-        reader.fields,
-        reader.has_values,
-        reader.others,
-        reader.lists.are_held_to_order,
-    )
+    return _by_id(argument, documents, by_position, reader)
 
 
 def _as_row(argument: str, row: Any) -> Any:
@@ -10311,8 +10161,7 @@ def join_sparse(
     lacking = np.searchsorted(judged[missed], np.arange(queries + 1) * documents)
     offsets = predictions.indptr.astype(np.int64) + lacking
     score = Column(np.insert(predictions.data, at, 0), offsets)
-    if len(at):
-        score = score.only(np.insert(np.ones(len(stored), bool), at, False))
+    score = score.only(np.insert(np.ones(len(stored), bool), at, False))
     relevance = _with_padding(np.insert(labels, at, references.data[missed]), offsets, ignore_index)
     columns = np.insert(predictions.indices, at, references.indices[missed])
 
@@ -10411,9 +10260,6 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         names: the names of the run.
     """
     run, qrels = inputs.predictions, inputs.references
-    if has_ids(run) and _are_lists_without_ids(qrels):
-        # Lists of text may have been labels; beside a run with ids, they are ids.
-        qrels = read_side("references", qrels, standard_names("qrels"))
     ids = inputs.document_ids
     if _are_lists_without_ids(run) and are_lists(ids):
         # The ids of the documents are lists beside the lists of their values.
@@ -10427,12 +10273,7 @@ def with_ids_on_both(inputs: Any, names: Names) -> Any:
         run = _inputs_beside_ids_ranked(run, names)
     if has_ids(run):
         qrels = _qrels_by_id(run, qrels)
-    elif has_ids(qrels) and is_sparse(run):
-        # The ids of judged documents are numbers of the columns of the run.
-        _refuse_other_columns("references", qrels, run.shape[1])
-        run = _by_column(run)
-    elif has_ids(qrels) and _are_lists_without_ids(run):
-        # Sets and mappings of integers beside scores by position.
+    elif has_ids(qrels):
         run, qrels = _beside_judged_ids(run, qrels, names)
     return inputs._replace(predictions=run, references=qrels)
 
@@ -10442,6 +10283,9 @@ def _qrels_by_id(run: ById | Columns, qrels: Any) -> Any:
     if is_sparse(qrels):
         _refuse_other_columns("predictions", run, qrels.shape[1])
         return _by_column(qrels)
+    if _are_lists_without_ids(qrels):
+        # Lists of text may have been labels; beside a run with ids, they are ids.
+        qrels = read_side("references", qrels, standard_names("qrels"))
     if _are_lists_without_ids(qrels):
         raise _lists_beside_ids(run, qrels)
     return qrels
@@ -10465,28 +10309,21 @@ def _are_integers(rows: Iterable[Iterable[Any]]) -> bool:
 
 def _by_ids_beside(argument: str, values: Any, ids: Any, names: Names) -> ById:
     """Return the values of queries by the ids in the same places; the id -1 is no document."""
-    rows = list(map(in_python, in_python(values)))
-    lists = list(map(in_python, in_python(ids)))
+    rows, lists = _inputs_beside_ids_lists(values), _inputs_beside_ids_lists(ids)
     check_queries_equal(len(lists), len(rows), "document_ids", argument)
     queries = {}
     for query, (row, row_ids) in enumerate(zip(rows, lists, strict=True)):
         place = f"query {query}"
-        for name, given in ((argument, row), ("document_ids", row_ids)):
-            if given is None:
-                raise InputError("is None; give [] if there is no document", name, place)
         if len(row) != len(row_ids):
             problem = f"its length is {len(row_ids)}, that of the {argument} {len(row)}"
             hint = "give an id for each value"
             if argument == "references":
                 hint += ", or, if these are the ids of relevant documents, sets"
             raise InputError(f"{problem}; {hint}", "document_ids", place)
-        documents = []
-        numbers = []
-        for document, number in zip(row_ids, row, strict=True):
-            # FAISS fills up its lists of ids with -1.
-            if document != -1:
-                documents.append(document)
-                numbers.append(as_number(number))
+        # FAISS fills up its lists of ids with -1.
+        places = [index for index, document in enumerate(row_ids) if document != -1]
+        documents = [row_ids[index] for index in places]
+        numbers = [as_number(row[index]) for index in places]
         try:
             queries[query] = documents_of_query(documents, numbers, names)
         except InputError as error:
@@ -10508,10 +10345,15 @@ def _refuse_ids_as_relevances(ids: Any, qrels: Any) -> None:
 
 
 def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
-    """Return predictions that are lists of numbers, and references that have ids.
+    """Return predictions that are lists of numbers or sparse, and references that have ids.
 
     Integers are ids. Scores are of the documents 0, 1, 2, ..., if the references are such.
     """
+    if is_sparse(run):
+        _refuse_other_columns("references", qrels, run.shape[1])
+        return _by_column(run), qrels
+    if not are_lists(run):
+        return run, qrels
     if types_of_tuples(run) == {(int, int, float)}:
         raise row_of_table("predictions", run[0], names)
     rows = _inputs_beside_ids_lists(run)
@@ -10529,14 +10371,8 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
 def _inputs_beside_ids_ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
-    queries = {}
-    for query, row in enumerate(_inputs_beside_ids_lists(run)):
-        ids = without_filling(row)
-        try:
-            queries[query] = documents_of_query(ids, None, names)
-        except InputError as error:
-            raise within(error, "predictions", f"query {query}") from None
-    return ById(queries, by_position=True, form="lists of integers, which are ids beside ids")
+    ranked = read_by_query("predictions", enumerate(_inputs_beside_ids_lists(run)), names, by_position=True)
+    return replace(ranked, form="lists of integers, which are ids beside ids")
 
 
 def _has_integer_ids(side: ById | Columns) -> bool:
@@ -10553,8 +10389,7 @@ def _labels_of_columns(qrels: ById, rows: Rows) -> list[Any]:
         columns = len(row)
         _refuse_other_columns("references", ById({query: judged}), columns)
         relevances = np.zeros(columns)
-        for column, relevance in judged.items():
-            relevances[column] = relevance
+        relevances[list(judged)] = list(judged.values())
         labels.append(relevances)  # columns that are not listed are irrelevant
     return labels
 
@@ -10621,12 +10456,15 @@ def _refuse_other_columns(argument: str, side: ById | Columns, columns: int) -> 
 # Rows of LETOR
 
 
+def _inputs_beside_ids_are_rows(side: Any) -> bool:
+    return isinstance(side, Columns) and side.are_rows
+
+
 def with_ids_of_letor(run: Any, qrels: Any, query_ids: Any = None) -> Any:
     """Return the scores with the ids of the rows, if the references are rows of LETOR."""
-    are_scores = isinstance(run, Columns) and run.are_rows
-    are_judged = isinstance(qrels, Columns) and qrels.are_rows
+    are_judged = _inputs_beside_ids_are_rows(qrels)
     scores = run
-    if are_scores:
+    if _inputs_beside_ids_are_rows(run):
         if query_ids is not None:
             return run.value
         if run.place_of is None:
@@ -10739,9 +10577,8 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     ids_in_order = mark("query_ids", after=", the query of each list, or ")
     words = f"{problem}; give {ids_in_order}{{query: ...}}"
     ids = (run.first_id, qrels.first_id)
-    kinds = {id_kind(type(document)) for document in ids if document is not None}
-    if len(kinds) > 1:  # which would be the next error
-        words += f"; {another_kind(('document', *ids)).problem}"
+    if None not in ids and len({id_kind(type(document)) for document in ids}) > 1:
+        words += f"; {another_kind(('document', *ids)).problem}"  # which would be the next error
     raise InputError(words, argument)
 
 
@@ -10857,7 +10694,7 @@ class Inputs(NamedTuple):
         if any(value is not None for value in others):
             return ""
         kind = plain_kind(self.predictions)
-        if kind and kind == plain_kind(self.references):
+        if kind == plain_kind(self.references):
             return kind
         return ""
 
@@ -10931,22 +10768,18 @@ def settled_systems(
     names = {run: names_of_side("run", fields, orders[run], keep=keep) for run in runs}
     names["references"] = names_of_side("qrels", fields, labels=labels)
     names["exclude"] = names_of_side("exclude", fields)
-    for argument, side_names in names.items():
-        names[argument] = side_names.beside_query_ids(inputs.has_query_ids)
+    names = {side: names[side].beside_query_ids(inputs.has_query_ids) for side in names}
     others = {"references": inputs.references, "exclude": inputs.exclude}
     ids = {"query_ids": inputs.query_ids, "document_ids": inputs.document_ids}
     refuse_same_iterator({**runs, **others, **ids})
     # Generators become lists, since their values are looked at before they are read.
     given = {argument: listed(side) for argument, side in {**runs, **others, **ids}.items()}
     sides = _read_sides({argument: given[argument] for argument in names}, names)
-    in_order = {}
-    for name, values in given.items():
-        side: Any = sides.get(name)
-        if not has_ids(side) or side.positions is not None:
-            in_order[name] = values  # whose queries or documents are matched by position
-    refuse_other_orders(in_order)
+    named = {name for name, side in sides.items() if has_ids(side) and side.positions is None}
+    # The queries or documents of others are matched by position.
+    refuse_other_orders({name: given[name] for name in given if name not in named})
     for run in runs:
-        if given[run] is given["references"] and given[run] is not None:
+        if given[run] is given["references"]:
             refuse_same_column(run, sides[run], sides["references"])
     if names["references"].has_no_value and has_ids(sides["references"]):
         _warn_of_unread_relevances(sides["references"].others)
@@ -10966,7 +10799,7 @@ def settled_systems(
     systems = []
     for run in runs:
         system = together(inputs._replace(predictions=converted[run]), names[run])
-        if orders[run] != "ascending" and not isinstance(given[run], ById):  # looked at before
+        if orders[run] != "ascending":
             _refuse_counted_ranks(run, name_of_column(given[run]), system)
         systems.append(system)
     return systems
@@ -11004,9 +10837,9 @@ def _scores_by_query(argument: str, inputs: Inputs) -> Iterator[list[Any]]:
     elif inputs.query_ids is not None:
         ids = read_ids("query_ids", inputs.query_ids)
         score = read_flat_column(argument, run, numbered).values
-        if ids.rows != len(score):
+        if len(ids.codes) != len(score):
             return  # another error says so
-        order, offsets = ids.grouped()
+        order, offsets = grouped(ids.codes, len(ids.distinct))
         score = score[order]
     else:
         score, offsets, *_ = read_column(argument, run)
@@ -11153,17 +10986,10 @@ def align(
     doubts = [*rankings.doubts, *doubts_about_scores(rankings, run, score_order)]
     if rankings.excluded is not None and not rankings.excluded.any():
         doubts += doubts_about_exclusion(inputs.exclude, _ids_of_documents(inputs))
-    try:
+    with user_terms(rankings, first_query):
         rankings = rankings.with_scores_in(score_dtype).with_highest_first(score_order)
         if labels is not None:
             rankings = rankings.with_gains(labels)
-    except InvalidRankingError as error:
-        argument = {"relevance": "references", "score": "predictions"}[error.array]
-        if rankings.place is None:
-            place = numbered(first_query + error.query, error.position)
-        else:
-            place = rankings.place(error.query, error.position)
-        raise InputError(f"{place}: {error.problem}", argument) from None
     if rankings.place is not None:
         rankings = rankings.matched(exclude_from)
         if rankings.unmatched:
@@ -11243,26 +11069,21 @@ def _refuse_missing(predictions: Any, references: Any) -> None:
 
 def _by_ids_and_by_position(predictions: Any, references: Any, query_ids: Any) -> InputError:
     """Return the error for documents with ids on one side and numbers by position on the other."""
-    kinds = []
-    for side in (predictions, references):
-        if has_ids(side):
-            kinds.append("by ids")
-            continue
-        kind = "column" if isinstance(side, ARROW) else type(side).__name__
-        kinds.append(f"by position ({kind})")
-    problem = f"{mark('predictions')} are {kinds[0]} and references {kinds[1]}"
+    by_ids, in_order, numbers = "predictions", "references", references
+    if has_ids(references):
+        by_ids, in_order, numbers = "references", "predictions", predictions
+    kind = type(numbers).__name__
+    problem = f"{mark(in_order)} are by position ({kind}) and {by_ids} by ids"
     hint = "give both in the same way"
-    numbers = references if has_ids(predictions) else predictions
     if query_ids is not None:
         hint = "with query_ids give both as columns of a row for each document, or both by ids"
         arguments = "predictions=run, references=qrels"
         two = f"give each of two tables as its argument, {arguments}, without data"
         hint += mark("data", said=two, before="; ")
     elif isinstance(numbers, (list, tuple)) and not are_lists(numbers):
-        hint = "for a single query, give predictions=[predictions]"
-        if numbers is references:
-            relevant = "for the relevant document of each query, [{x} for x in references]"
-            hint = f"for a single query, give references=[references]; {relevant}"
+        hint = f"for a single query, give {in_order}=[{in_order}]"
+        if in_order == "references":
+            hint += "; for the relevant document of each query, [{x} for x in references]"
     return InputError(f"{problem}; {hint}")
 
 
@@ -11290,6 +11111,33 @@ def without_run(inputs: Inputs, score_order: str, labels: Labels | None) -> Inpu
         return inputs._replace(predictions=np.full(references.shape, unretrieved))
     lengths = np.diff(read_column("references", references, labels=labels).offsets)
     return inputs._replace(predictions=[np.full(length, unretrieved) for length in lengths])
+
+
+@contextmanager
+def user_terms(
+    rankings: Rankings,
+    first_query: int = 0,
+    relevance: str = "references",
+    score: str = "predictions",
+) -> Iterator[None]:
+    """Rewrite errors of the kernel with the user's names for queries and arguments.
+
+    Args:
+        rankings: the rankings that are scored.
+        first_query: the index of their first query among all queries.
+        relevance: the argument that has the relevances.
+        score: the argument that has the scores.
+    """
+    try:
+        yield
+    except InvalidRankingError as error:
+        argument = {"relevance": relevance, "score": score}[error.array]
+        place, position = f"query {first_query + error.query}", error.position
+        if rankings.place is not None:
+            place, position = rankings.place(error.query, position), None
+        raise InputError(
+            error.problem, argument, place, position=position, hint=error.hint
+        ) from None
 
 
 # Parts
@@ -11462,10 +11310,8 @@ def naming_file(path: str) -> Iterator[None]:
         raise InputError(f"{problem}: {_first_line(error)}", place_of_file(path)) from None
     except RecursionError:  # raised for values that JSON's parser accepts
         raise InputError("nests objects too deep", place_of_file(path)) from None
-    except InputError as error:
-        raise within(error, place_of_file(path)) from None
     except ValueError as error:
-        raise InputError(_first_line(error), place_of_file(path)) from None
+        raise within(error, place_of_file(path)) from None
 
 
 def _first_line(error: Exception) -> str:
@@ -11584,8 +11430,10 @@ def delimiter_of(header: str) -> str:
 # JSON
 
 
-def parse_json(text: bytes) -> Any:
+def parse_json(text: bytes, place: str = "line {0.lineno}, column {0.colno}") -> Any:
     """Return the value of JSON in UTF-8, with or without a byte order mark.
+
+    The place is how an error names where the text is faulty; empty if the caller names it.
 
     ``NaN`` and ``Infinity``, which Python writes, are floats: the caller rejects them and names
     their place. Text that is not UTF-8, nests too deep, has a name twice in one object or an
@@ -11596,7 +11444,9 @@ def parse_json(text: bytes) -> Any:
     """
     decoded = utf8_text(text)
     try:
-        return json.loads(decoded, object_pairs_hook=_object)
+        return DECODER.decode(decoded)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", place.format(error)) from None
     except RecursionError:
         raise ValueError("nests objects too deep") from None
 
@@ -11608,6 +11458,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         problem = f"{shown_cell(name)} appears twice in one object, {shown_cell(value)}"
         raise ValueError(f"{problem}; give each id once")
     return value
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 # Words
@@ -11692,245 +11545,6 @@ def form_of(start: bytes, given: str | None = None) -> str:
     return FORMS_OF_FORMATS.get(given or "", "lines")
 
 
-# ndcg/files/cells.py: Read small files, such as the slices or the values of queries: a table, JSON, or lines.
-
-class Line(NamedTuple):
-    """A line of a small file of text."""
-
-    number: int  # from 1
-    text: str
-    cells: list[str]  # without the spaces around them
-
-
-def read_cells(content: bytes) -> Any:
-    """Return the content of a small file: a table, the value of JSON, or its lines one by one.
-
-    JSON Lines are a list of values.
-
-    >>> list(read_cells(b"q1, en"))
-    [Line(number=1, text='q1, en', cells=['q1', 'en'])]
-    """
-    form = form_of(content[:START])
-    if form == "json":
-        return _json_or_lines(content)
-    if form == "lines":
-        return _lines(utf8_text(content).splitlines())
-    if form == "parquet":
-        from pyarrow import parquet  # only when it is needed, since the import takes long
-
-        return parquet.read_table(pa.BufferReader(content))
-    if form == "arrow":
-        return pa.ipc.open_file(content).read_all()
-    return pa.ipc.open_stream(content).read_all()
-
-
-def _lines(lines: Sequence[str]) -> Iterator[Line]:
-    """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
-    first = next(filter(str.strip, lines), "")
-    delimiter = " "
-    if re.search("[\t,;]", first):
-        delimiter = delimiter_of(first)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    try:
-        for row in reader:
-            cells = row
-            if delimiter == " ":
-                # Several spaces, as in aligned columns, are one delimiter.
-                cells = list(filter(None, row))
-            cells = list(map(str.strip, cells))
-            if any(cells):
-                yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
-    except csv.Error as error:
-        raise ValueError(f"line {reader.line_num}: {error}") from None
-
-
-def _json_or_lines(content: bytes) -> Any:
-    """Return the value of JSON, or a list of the values of JSON Lines."""
-    lines = content.splitlines()
-    numbers = [number for number, line in enumerate(lines, start=1) if line.strip()]
-    if len(numbers) < 2 or not _is_value(lines[numbers[0] - 1]):
-        return _value(content)
-    return [_value(lines[number - 1], number) for number in numbers]
-
-
-def _is_value(line: bytes) -> bool:
-    try:
-        parse_json(line)
-    except ValueError:  # the value goes on in the next lines, or is faulty
-        return False
-    return True
-
-
-def _value(content: bytes, line: int | None = None) -> Any:
-    """Return the value of JSON; an error names the line, which is given for JSON Lines."""
-    try:
-        return parse_json(content)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"line {line or error.lineno}: not JSON: {error.msg}") from None
-
-
-# ndcg/files/groups.py: Read the slices of queries, such as their languages, from a file or from a column of qrels.
-
-STANDARD_INPUT = "/dev/stdin"
-
-
-def path_of(file: str) -> str:
-    """Return the path of a file; - is standard input."""
-    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
-
-
-def file_and_column(by: str) -> tuple[str | None, str | None]:
-    """Return the file and the column that `by` names: FILE, FILE:COLUMN, or a column of the qrels.
-
-    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
-    (('-', None), ('-', 'language'), (None, 'language'))
-    """
-    if _is_file(by):
-        return by, None
-    file, _, column = by.rpartition(":")
-    if column and _is_file(file):
-        return file, column
-    return None, by
-
-
-def _is_file(name: str) -> bool:
-    """Return whether there is such a file, which may be a pipe."""
-    if name == "-":
-        return True
-    path = path_of(name)
-    return os.path.exists(path) and not os.path.isdir(path)
-
-
-def read_groups(
-    by: str,
-    qrels: str | os.PathLike[str] | None = None,
-    query: str | None = None,
-    limits: Limits = NO_LIMITS,
-) -> dict[str, Any]:
-    """Return the slices of queries by their ids; None for an empty cell.
-
-    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
-    Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
-    """
-    file, column = file_and_column(by)
-    if file is None and qrels is None:
-        raise ValueError(
-            f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
-        )
-    path = os.fsdecode(file or qrels or "")
-    with naming_file(path):
-        names = _names_of_queries(query, file)
-        content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
-        limits.check("rows", len(content))
-        if isinstance(content, pa.Table):
-            limits.check("columns", content.num_columns)
-            return _slice_by_query(*_files_groups_chosen(content, names, column, file, by))
-        if file is None:
-            raise ValueError(f"has no columns, and there is no file {shown(by)}")
-        if column is not None:
-            problem = f"maps queries to slices, so it has no column {shown(column)}"
-            raise ValueError(f"{problem}; give {file}")
-        return dict(content)
-
-
-def _names_of_queries(query: str | None, file: str | None) -> list[str]:
-    """Return the names that the column of queries may have, the name given for the qrels first."""
-    standard = [*QUERY[0], *QUERY[1]]
-    if query is None:
-        return standard
-    if file is None:
-        return [query]
-    return [query, *standard]
-
-
-def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[str, Any]":
-    """Return lines and records of a file as a table; a table, or a mapping, as it is."""
-    if isinstance(content, Iterator):
-        return _table_of_lines(content, names)
-    if not isinstance(content, list):
-        return content
-    if set(map(type, content)) <= {dict}:
-        return pa.Table.from_pylist(content)
-    return pa.table({})  # other values have no columns, and so none of queries
-
-
-def _files_groups_chosen(
-    table: pa.Table, names: Sequence[str], column: str | None, file: str | None, by: str
-) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the columns of queries and of slices; `column` names one of several."""
-    queries = next(iter(spelled(table.column_names, names)), None)
-    if queries is None:
-        problem = "has no column of queries"
-        if file is None:
-            problem += f", and there is no file {shown(by)}"
-        raise ValueError(f"{problem}; name it {names[0]}")
-    others = [name for name in table.column_names if name != queries]
-    has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
-    if column is None:
-        if len(others) != 1:
-            example = next(iter(others), "language")
-            raise ValueError(f"{has}; choose the one of slices, such as {file}:{example}")
-        column = others[0]
-    if column not in others and file is None:
-        raise ValueError(f"{has}, but not {shown(by)}, and there is no such file")
-    if column not in others:
-        raise ValueError(f"{has}, but not {shown(column)}")
-    return table[queries].cast(pa.string()), table[column]
-
-
-def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
-    """Return the slices of queries, from rows in which queries may repeat."""
-    slices: dict[str, Any] = {}
-    rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
-    for row, (query, value) in enumerate(rows):
-        before = slices.setdefault(query, value)
-        if before != value:
-            both = f"is in slice {shown(value)}, but in {shown(before)} before"
-            problem = f"row {row} (from 0): query {shown(query)} {both}"
-            raise ValueError(f"{problem}; give each query one slice")
-    return slices
-
-
-def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
-    """Return the cells of lines as a table; lines of two cells need no header."""
-    rows: list[list[str]] = []
-    for line in lines:
-        if rows and len(line.cells) != len(rows[0]):
-            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
-            raise ValueError(f"line {line.number}: {problem}")
-        rows.append(line.cells)
-    if not rows:
-        raise ValueError("holds no slices")
-    header = rows[0]
-    if spelled(header, queries):
-        rows = rows[1:]
-    elif len(header) == 2:
-        header = [queries[0], "slice"]
-    else:
-        problem = f"line 1: {columns_text(len(header))}, none of which is called a query"
-        hint = f"give a query and its slice, or name the columns, such as {queries[0]}"
-        raise ValueError(f"{problem}; {hint}")
-    columns = []
-    for position in range(len(header)):
-        columns.append(_typed([row[position] for row in rows]))
-    return pa.table(columns, header)
-
-
-def _typed(cells: Sequence[str]) -> pa.Array:
-    """Return cells as integers if all are written as such, else as text; an empty cell is null.
-
-    Slices are so in the order of their numbers.
-    """
-    text = pa.array([cell or None for cell in cells], pa.string())
-    try:
-        numbers = text.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return text
-    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
-        return text
-    return numbers
-
-
 # ndcg/files/parts.py: The rows of a file in parts: tables of a query, a document and a value, and what is wrong.
 
 TYPE_OF_QUERY = pa.dictionary(pa.int32(), pa.string())
@@ -11955,9 +11569,9 @@ class FilePart(NamedTuple):
     numbers: NDArray[np.int64] | None = None
     problem: str = ""  # the error in the row after these; empty if there is none
     notice: str = ""  # what a warning says about these rows; empty if there is none
-    # the queries whose documents are in one list, with their numbers, and whether there are any: no
-    # other list may be of the same query
-    lists: Sequence[tuple[str, int, bool]] = ()
+    # the queries whose documents are in one list, with their numbers: no other list may be of the
+    # same query
+    lists: Sequence[tuple[str, int]] = ()
     # the ids that the file lacks, "query" or "document", which are numbers from 0 in this part
     counted: str = ""
     total: int = 0  # how many of these numbers there are
@@ -12020,7 +11634,7 @@ def problem_in(cells: Sequence[Any], names: Names, seen: Iterable[Any]) -> str:
     """Return the error in the cells of a row, among the values seen."""
     query, document, value = (*cells, None)[:3]
     for name, cell in (("query", query), ("document", document)):
-        if cell is None or cell == "":
+        if cell in (None, ""):
             return f"has no {name}; give each row its id"
         if not is_id(cell):
             return f"the {name} {shown_cell(cell)} {NO_ID}"
@@ -12062,9 +11676,8 @@ def part_of_queries(
     queries: Sequence[QueryDocuments], span: int, names: Names, next_number: int, problem: str = ""
 ) -> FilePart:
     """Return the documents of queries as rows, and the error in the line of the next number."""
-    are_counted = len(queries) > 0 and queries[0].query is None
     ids: list[Any] = []
-    lists: list[tuple[str, int, bool]] = []
+    lists: list[tuple[str, int]] = []
     documents: list[Any] = []
     values: list[Any] = []
     for item in queries:
@@ -12072,10 +11685,12 @@ def part_of_queries(
         documents.extend(item.documents)
         values.extend(item.documents.values())
         if item.are_listed:
-            lists.append((str(item.query), item.number, len(item.documents) > 0))
-    if are_counted:
+            lists.append((str(item.query), item.number))
+    counted, total = "", 0
+    if None in ids:
         ids = list(range(len(queries)))
         lists = []
+        counted, total = "query", len(queries)
     if names.labels is not None:
         values = names.labels.numbers(values)
     rows = np.repeat(np.arange(len(queries)), [len(item.documents) for item in queries])
@@ -12089,9 +11704,9 @@ def part_of_queries(
         np.append(numbers, next_number),
         problem,
         lists=lists,
+        counted=counted,
+        total=total,
     )
-    if are_counted:
-        part = part._replace(counted="query", total=len(queries))
     return checked_part(
         part, lambda row: (ids[rows[row]], documents[row], values[row]), names, values
     )
@@ -12115,10 +11730,8 @@ def part_of_cells(
 def texts_of_ids(ids: Sequence[Any]) -> pa.StringArray:
     """Return ids as text, null for what is neither text nor an integer."""
     if set(map(type, ids)) <= {str}:
-        try:
+        with suppress(UnicodeEncodeError):  # one has the replacement of bytes that are not UTF-8
             return pa.array(ids, pa.string())
-        except UnicodeEncodeError:
-            pass  # one of them is the replacement of bytes that are not UTF-8
     return pa.array([str(value) if is_id(value) else None for value in ids], pa.string())
 
 
@@ -12142,10 +11755,10 @@ def _float(value: Any) -> float:
         value = whole_or_float(value)
     if not isinstance(value, (int, float)):
         return NO_NUMBER
-    # Larger integers cannot be floats at all.
-    if not -(2**1023) < value < 2**1023 or value != float(value):
-        return NO_NUMBER
-    return float(value)
+    with suppress(OverflowError):  # of an integer that no float holds
+        if float(value) == value:
+            return float(value)
+    return NO_NUMBER
 
 
 def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
@@ -12154,10 +11767,7 @@ def numerals(cells: pa.Array, labels: Labels | None) -> pa.Array:
         cells = cells.combine_chunks()
     packed = cells.dictionary_encode()
     texts = packed.dictionary.to_pylist()
-    if labels is None:
-        numbers = list(map(as_number, texts))
-    else:
-        numbers = labels.numbers(texts)
+    numbers = (labels or Labels(())).numbers(texts)
     written = [None if number is None else str(number) for number in numbers]
     return pa.array(written, pa.string()).take(packed.indices)
 
@@ -12170,20 +11780,18 @@ def from_json(
     """Return the unit of places, and the parts of JSON Lines, or of one value in the whole file."""
     chunks = line_chunks(stream, math.inf)
     head = next(chunks) + next(chunks, b"")  # a last line without its end is another chunk
-    if request.format != "json" and _are_lines(head):
+    values: list[Any] = []
+    if request.format != "json":
         values = _first_values(head)
+    if values and not _is_saved(values[0]):
         kind = _kind_of_first(values, request.names)
-        reader = ValueReader(values, kind, request, "JSON Lines")
+        reader = reader_of(values, kind, request, "JSON Lines")
         parts = parts_in_threads(pool, reader.part_of_lines, chain([head], chunks))
         notice, has_ranks = reader.fit_of_ranks(values)
         # Lines are counted from 1.
         begin = FilePart(ROWS.empty_table(), 1, notice=notice, has_ranks=has_ranks)
         return "line {}", chain([begin], parts)
-    try:
-        value = parse_json(head + b"".join(chunks))
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{place}: not JSON: {error.msg}") from None
+    value = parse_json(head + b"".join(chunks))
     if _is_saved(value):
         raise SavedResultError(value)
     unit, part = _part_of_value(value, request)
@@ -12192,64 +11800,64 @@ def from_json(
 
 def _part_of_value(value: Any, request: ReadRequest) -> tuple[str, FilePart]:
     """Return how messages name a row of a JSON value, and the value with its rows."""
+    unit = "record {} (from 0)"
     frame = table_of("", value, request.names)
     if frame is not None:
-        values, unit = rows_of_frame(frame), "row {} (from 0)"
-    elif isinstance(value, list):
-        values, unit = value, "record {} (from 0)"
-    else:
-        values, unit = [value], ""
-    request.limits.check("rows", len(values))
-    is_whole = isinstance(value, dict) and frame is None
+        value, unit = rows_of_frame(frame), "row {} (from 0)"
+    is_whole = isinstance(value, dict)
     if is_whole:
         kind = kind_of_whole(value, request.names)
+        if kind == "responses":
+            return "", _part_of_responses(value, request.names)
+        values, unit = [value], ""
     else:
+        values = value if isinstance(value, list) else [value]
         kind = _kind_of_first(values, request.names)
-    reader = ValueReader(values[:LOOKED_AT], kind, request, "JSON", is_whole)
-    part = reader.part_of_values(list(enumerate(values)), len(values))
+    request.limits.check("rows", len(values))
+    reader = reader_of(values[:LOOKED_AT], kind, request, "JSON", is_whole)
+    part = reader.part_of_values(list(enumerate(values)), len(values), len(values))
     notice, has_ranks = reader.fit_of_ranks(values)
     return unit, part._replace(notice=part.notice or notice, has_ranks=has_ranks)
 
 
+def _part_of_responses(value: Mapping[Any, Any], names: Names) -> FilePart:
+    """Return the rows of objects by their queries; a query without a response retrieved nothing."""
+    objects = [{} if response is None else response for response in value.values()]
+    reader = ObjectReader(objects, names, have_queries=True)
+    if reader.are_rows:
+        cells = {"query": list(value), **reader.rows(reader.within(objects))}
+        part = part_of_cells(cells, [0] * (len(objects) + 1), 1, names)
+    else:
+        queries = []
+        for query, documents in reader.queries(objects, list(value)):
+            queries.append(QueryDocuments(0, query, documents))
+        part = part_of_queries(queries, 1, names, 1)
+    return described(part, reader, "JSON")
+
+
 def _kind_of_first(values: Sequence[Any], names: Names) -> str:
     """Return the kind of the first value that is not empty, which all others must be of."""
-    for value in values:
-        if value:
-            return kind_of(value, names)
-    return "lists"
-
-
-def _are_lines(head: bytes) -> bool:
-    """Return whether the first line is a value, and others follow it."""
-    line, _, rest = head.lstrip().partition(b"\n")
-    if not rest.strip() or not line.startswith((b"{", b"[")):
-        return False
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):  # the value continues on the next lines
-        return False
-    return not _is_saved(value)
+    return kind_of(next(filter(None, values), []), names)
 
 
 def _first_values(head: bytes) -> list[Any]:
-    """Return the values in the first lines up to a faulty one, where parsing raises the error."""
+    """Return the values of the first lines; none if there is a single line, or no JSON Lines."""
+    lines = list(filter(bytes.strip, head.split(b"\n")))
     values: list[Any] = []
-    for line in filter(bytes.strip, head.split(b"\n")):
-        try:
-            values.append(json.loads(line))
-        except (ValueError, RecursionError):
-            break
-        if len(values) == LOOKED_AT:
-            break
+    if len(lines) > 1:
+        # A value may go on in the next lines, and parsing raises the error of a faulty one.
+        with suppress(ValueError, RecursionError):
+            for line in lines[:LOOKED_AT]:
+                values.append(json.loads(line))
     return values
 
 
 def _is_saved(value: Any) -> bool:
     """Return whether a value is a result of `to_dict`, or several of them by name."""
-    if not isinstance(value, dict):
-        return False
-    results = [value] if "signature" in value else list(value.values())
-    return len(results) > 0 and all(map(_is_result, results))
+    values = [value]
+    if isinstance(value, dict):
+        values += value.values()
+    return any(map(_is_result, values))
 
 
 def _is_result(value: Any) -> bool:
@@ -12262,122 +11870,122 @@ def _is_result(value: Any) -> bool:
 # Values
 
 
-def _excluded(number: int, value: Mapping[str, Any]) -> list[QueryDocuments]:
-    """Return the documents to exclude, by query; they may be repeated."""
-    queries = []
-    for query, ids in value.items():
-        place = f"query {shown_cell(query)}"
-        if not isinstance(ids, (list, dict)):
-            raise ValueError(f"{place}: must be a list of ids; got {shown_cell(ids)}")
-        for document in ids:
-            if not is_id(document):
-                raise ValueError(f"{place}: the document {shown_cell(document)} {NO_ID}")
-        queries.append(QueryDocuments(number, query, dict.fromkeys(ids, 1.0), are_listed=False))
-    return queries
-
-
-def _check_fields(row: Mapping[str, Any], reader: ObjectReader) -> None:
-    """Raise an error for a row without a field that is read."""
-    for path, keys in reader.paths.items():
-        if keys[0] not in row:
-            raise ValueError(f"has no {path!r}, which the first record has")
-
-
 class ValueReader:
     """Reads values of JSON, all of one kind.
 
     | kind | a value |
     |---|---|
     | `objects` | a row or a query, with fields |
-    | `responses` | objects by their queries |
     | `queries` | `{query: documents}`: lists of ids, of hits, or mappings to numbers |
     | `rankings` | `{document: number}`, of a query without an id |
     | `lists` | the documents of a query without an id |
     """
 
-    def __init__(
-        self,
-        values: Sequence[Any],
-        kind: str,
-        request: ReadRequest,
-        form: str,
-        is_whole: bool = False,
-    ) -> None:
-        names = request.names
-        self.names = names
-        self.container = form
+    def __init__(self, reader: Any, kind: str, names: Names, form: str) -> None:
+        self.reader = reader
         self.kind = kind
-        self.objects: ObjectReader | None = None
-        self.rows: RowReader | None = None
-        alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
-        if kind in ("objects", "queries"):
-            refuse_table_by_index(alike[0])
-        if kind == "objects":
-            request.limits.check("columns", len(alike[0]))
-            self.objects = ObjectReader(alike, names, is_whole=is_whole)
-        elif kind == "responses":
-            self.objects = ObjectReader(list(alike[0].values()), names, have_queries=True)
-        elif names.kind == "exclude":
-            pass  # these documents have no values, and may be repeated: `_excluded` reads them
-        elif kind == "queries":
-            self.rows = RowReader(chain.from_iterable(value.values() for value in alike), names)
-        else:
-            self.rows = RowReader(alike, names)
-        # Objects that are rows of one document; else values hold all documents of a query.
-        self.records: ObjectReader | None = None
-        if self.objects is not None and self.objects.are_rows:
-            self.records = self.objects
-
-    def _described(self, part: FilePart) -> FilePart:
-        """Return a part with what `preview` says about it."""
-        reader = self.rows if self.objects is None else self.objects
-        if reader is None:
-            return part._replace(form=f"{self.container}: lists of ids")
-        return part._replace(
-            form=f"{self.container}: {reader.form}",
-            fields=dict(reader.fields),
-            others=reader.others,
-            has_values=reader.has_values,
-            notice=reader.lists.warning,
-        )
+        self.names = names
+        self.form = form
 
     def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
         """Return what a warning says about rows with ranks, and whether ranks tell an order."""
-        if self.kind != "objects" or self.records is None:
-            return "", False
-        cells = self.records.rows_with_ranks(values)
-        if cells is None:
-            return "", False
-        return fit_of_ranks(cells, self.names)
-
-    # Lines
+        return "", False
 
     def part_of_lines(self, text: bytes) -> FilePart:
         """Return the rows of whole lines."""
-        plain = self._plain_records(text)
-        if plain is not None:
-            return self._described(plain)
         lines = text.removesuffix(b"\n").split(b"\n")
         values: list[tuple[int, Any]] = []
+        following, problem = len(lines), ""
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                values.append((number, parse_json(line)))
-            except json.JSONDecodeError as error:
-                problem = f"not JSON: {error.msg}, at column {error.colno}"
-                return self.part_of_values(values, len(lines), number, problem)
+                values.append((number, parse_json(line, "")))
             except ValueError as error:
-                return self.part_of_values(values, len(lines), number, marked(error))
-        return self.part_of_values(values, len(lines))
+                following, problem = number, marked(error)
+                break
+        return self.part_of_values(values, len(lines), following, problem)
 
-    def _plain_records(self, text: bytes) -> FilePart | None:
+    def part_of_values(
+        self, values: Sequence[tuple[int, Any]], span: int, number: int, problem: str = ""
+    ) -> FilePart:
+        """Return the rows of values with their numbers, and the error in the next one, if any."""
+        read: list[Any] = []
+        for position, value in values:
+            try:
+                self._refuse_other_kind(value)
+                read += self._read(position, value)
+            except ValueError as error:
+                problem, number = _without_position(error), position
+                break
+        return described(self._part(read, span, number, problem), self.reader, self.form)
+
+    def _refuse_other_kind(self, value: Any) -> None:
+        """Raise an error for a value that is unlike the first ones."""
+        if not isinstance(value, (dict, list)):
+            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
+        if not isinstance(value, CONTAINERS[self.kind]):
+            words = "a list" if self.kind == "lists" else "an object"
+            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        """Return the documents of the queries in a value, which has this number in the file."""
+        if self.kind != "queries":
+            return [QueryDocuments(number, None, self.reader.documents(number, value))]
+        queries = []
+        for query, row in value.items():
+            documents = self.reader.documents(query, [] if row is None else row)
+            queries.append(QueryDocuments(number, query, documents, self.names.kind != "exclude"))
+        return queries
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        return part_of_queries(read, span, self.names, number, problem)
+
+
+class ObjectsOfQueries(ValueReader):
+    """Reads objects that are queries with their documents."""
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        queries = []
+        for query, documents in self.reader.queries([value]):
+            name = None if self.reader.roles.query is None else query
+            queries.append(QueryDocuments(number, name, documents))
+        return queries
+
+
+class Records(ValueReader):
+    """Reads objects that are rows of one document."""
+
+    def fit_of_ranks(self, values: Sequence[Any]) -> tuple[str, bool]:
+        """Return what a warning says about rows with ranks, and whether ranks tell an order."""
+        cells = self.reader.rows_with_ranks(values)
+        return ("", False) if cells is None else fit_of_ranks(cells, self.names)
+
+    def part_of_lines(self, text: bytes) -> FilePart:
+        """Return the rows of whole lines, of flat objects read by Arrow if all are plain."""
+        plain = self._plain(text) if self.reader.are_flat_rows else None
+        return super().part_of_lines(text) if plain is None else plain
+
+    def _read(self, number: int, value: Any) -> Sequence[Any]:
+        rows = []
+        for row in self.reader.within([value]):
+            for path, keys in self.reader.paths.items():
+                if keys[0] not in row:
+                    raise ValueError(f"has no {path!r}, which the first record has")
+            rows.append((number, row))
+        return rows
+
+    def _part(self, read: Sequence[Any], span: int, number: int, problem: str) -> FilePart:
+        cells = self.reader.rows([row for _, row in read])
+        numbers = [position for position, _ in read]
+        part = part_of_cells(cells, [*numbers, number], span, self.names)
+        return part._replace(problem=part.problem or problem)
+
+    def _plain(self, text: bytes) -> FilePart | None:
         """Return the rows of flat objects, read by Arrow; None if one is not plain."""
-        if self.objects is None or not self.objects.are_flat_rows:
-            return None
         from pyarrow import json as arrow_json  # only when it is needed
 
-        columns = list(self.objects.roles.fields.values())
+        columns = list(self.reader.fields.values())
         lines = text.removesuffix(b"\n").count(b"\n") + 1
         types = dict(zip(columns, (pa.string(), pa.string(), pa.float64()), strict=False))
         parse = arrow_json.ParseOptions(
@@ -12398,94 +12006,41 @@ class ValueReader:
         # Arrow rounds larger integers, which are refused.
         if pc.max(pc.abs(value)).as_py() >= 2**53:
             return None
-        return FilePart(table, lines)
-
-    # Values
-
-    def part_of_values(
-        self, values: Sequence[tuple[int, Any]], span: int, number: int = 0, problem: str = ""
-    ) -> FilePart:
-        """Return the rows of values with their numbers, and the error in the next one, if any."""
-        if not problem:
-            number = span
-        rows: list[tuple[int, Any]] = []
-        queries: list[QueryDocuments] = []
-        for position, value in values:
-            try:
-                self._refuse_other_kind(value)
-                if self.records is None:
-                    queries += self._queries(position, value)
-                else:
-                    for row in self._rows(value, self.records):
-                        rows.append((position, row))
-            except ValueError as error:
-                problem, number = _without_position(error), position
-                break
-        if self.records is None:
-            part = part_of_queries(queries, span, self.names, number, problem)
-            return self._described(part)
-        cells = self.records.rows([row for _, row in rows])
-        if self.kind == "responses":
-            cells = {"query": list(values[0][1]), **cells}
-        numbers = [position for position, _ in rows]
-        part = part_of_cells(cells, [*numbers, number], span, self.names)
-        if not part.problem:
-            part = part._replace(problem=problem)
-        return self._described(part)
-
-    def _rows(self, value: Any, records: ObjectReader) -> Iterator[Any]:
-        """Yield the rows in an object, or in all objects by their queries."""
-        if self.kind == "responses":
-            yield from records.within(list(value.values()))
-            return
-        for row in records.within([value]):
-            _check_fields(row, records)
-            yield row
-
-    def _refuse_other_kind(self, value: Any) -> None:
-        """Raise an error for a value that is unlike the first ones."""
-        if not isinstance(value, (dict, list)):
-            raise ValueError(f"{shown_cell(value)} is neither an object nor a list")
-        if not isinstance(value, CONTAINERS[self.kind]):
-            words = "a list" if self.kind == "lists" else "an object"
-            raise ValueError(f"{shown_cell(value)} is not {words}, as the first value is")
-
-    def _queries(self, number: int, value: Any) -> list[QueryDocuments]:
-        """Return the documents of the queries in a value, which has this number in the file."""
-        if self.objects is not None:
-            return self._queries_of_objects(number, value, self.objects)
-        if self.rows is None:
-            return _excluded(number, value)
-        if self.kind != "queries":
-            return [QueryDocuments(number, None, self.rows.documents(number, value))]
-        queries = []
-        for query, row in value.items():
-            documents = self.rows.documents(query, [] if row is None else row)
-            queries.append(QueryDocuments(number, query, documents))
-        return queries
-
-    def _queries_of_objects(
-        self, number: int, value: Any, objects: ObjectReader
-    ) -> list[QueryDocuments]:
-        """Return the documents in an object, which is a query, or in objects by their queries."""
-        if self.kind == "responses":
-            responses = [{} if row is None else row for row in value.values()]
-            by_query = objects.queries(responses, list(value))
-        else:
-            by_query = objects.queries([value])
-        queries = [QueryDocuments(number, query, documents) for query, documents in by_query]
-        if self.kind != "responses" and objects.roles.query is None:
-            return [query._replace(query=None) for query in queries]
-        return queries
+        return described(FilePart(table, lines), self.reader, self.form)
 
 
-CONTAINERS: dict[str, type] = {
-    "objects": dict,
-    "responses": dict,
-    "queries": dict,
-    "rankings": dict,
-    "lists": list,
-}
+def reader_of(
+    values: Sequence[Any], kind: str, request: ReadRequest, form: str, is_whole: bool = False
+) -> ValueReader:
+    """Return a reader of values, of which the first ones are given."""
+    names = request.names
+    alike: list[Any] = [value for value in values if isinstance(value, CONTAINERS[kind])]
+    if kind in ("objects", "queries"):
+        refuse_table_by_index(alike[0])
+    if kind == "objects":
+        request.limits.check("columns", len(alike[0]))
+        objects = ObjectReader(alike, names, is_whole=is_whole)
+        kind_of_reader = Records if objects.are_rows else ObjectsOfQueries
+        return kind_of_reader(objects, kind, names, form)
+    if names.kind == "exclude":
+        names = names._replace(keep="first")  # since documents to exclude may be repeated
+    if kind == "queries":
+        alike = list(chain.from_iterable(value.values() for value in alike))
+    return ValueReader(RowReader(alike, names), kind, names, form)
+
+
+def described(part: FilePart, reader: RowReader | ObjectReader, form: str) -> FilePart:
+    """Return a part with what `preview` says about it."""
+    return part._replace(
+        form=f"{form}: {reader.form}",
+        fields=dict(reader.fields),
+        others=reader.others,
+        has_values=reader.has_values,
+        notice=reader.lists.warning,
+    )
+
+
+CONTAINERS: dict[str, type] = {"objects": dict, "queries": dict, "rankings": dict, "lists": list}
 
 
 def kind_of(value: Any, names: Names) -> str:
@@ -12515,726 +12070,6 @@ def _without_position(error: ValueError) -> str:
     return marked(error)
 
 
-# ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line.
-
-EXAMPLE = "2 qid:10 1:0.3 2:1"
-FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
-SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
-ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
-    "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
-    "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
-}
-
-
-def is_row_of_letor(line: bytes, kind: str) -> bool:
-    """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
-
-    >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
-    (True, False)
-    """
-    words = line.partition(b"#")[0].split()
-    if not words:
-        return False
-    label, *features = words
-    if not features:
-        return kind == "run" and NUMBER.fullmatch(label) is not None
-    if features[0].startswith(b"qid:"):
-        if kind == "qrels":
-            return True
-        problem = "is of LETOR, whose first column is the relevance"
-        hint = "give the file as references, and the scores of its rows in an array or in a file"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
-    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
-        problem = "is of SVMlight without queries"
-        arrays = f"labels, scores and {mark('query_ids')} as arrays"
-        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
-        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
-    return False
-
-
-def as_qrels(rows: bytes, kind: str) -> bytes | None:
-    """Return rows of LETOR or, of a run, scores as triples of TREC; None if one is no such row.
-
-    >>> as_qrels(b"2 qid:10 1:0.3 2:1", "qrels"), as_qrels(b"0.5", "run"), as_qrels(b"0.5 1", "run")
-    (b'10 - 2', b'- - 0.5', None)
-    """
-    pattern, line = ROWS_OF[kind]
-    triples, count = pattern.subn(line, rows)
-    lines = rows.removesuffix(b"\n").count(b"\n") + 1
-    if count < lines:
-        return None
-    return triples
-
-
-def no_row(line: bytes, kind: str) -> str:
-    """Return the error in a line that is no row."""
-    if kind == "qrels":
-        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
-    return f"{shown_cell(line)} is not a score alone, as the first line is"
-
-
-# ndcg/files/layouts.py: The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell.
-
-FINITE = re.compile(rb"[+-]?[0-9]*\.?[0-9]+(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
-REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
-FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
-THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
-HUNDREDS = re.compile("[1-9][0-9]{2}")
-LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
-NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
-RATINGS = (
-    "give ratings as CSV or TSV with a first line that names the columns, such as "
-    "user_id,item_id,rating"
-)
-
-
-class Layout(NamedTuple):
-    """How to split the lines of a file, and which columns to read."""
-
-    kind: str
-    names: Sequence[str]
-    delimiter: str
-    at: Sequence[int]  # the columns of query, document and value
-    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
-    fields: Mapping[str, str] = {}  # the columns by role, if they have names
-
-    @property
-    def is_trec(self) -> bool:
-        """Whether columns have spaces between them, and no names."""
-        return self.delimiter == " "
-
-    @property
-    def form(self) -> str:
-        """What was read, as `preview` says it."""
-        if self.is_letor:
-            return "LETOR" if self.kind == "qrels" else "scores, one a line"
-        if self.is_trec:
-            return "TREC"
-        return "TSV" if self.delimiter == "\t" else "CSV"
-
-    @property
-    def others(self) -> Sequence[str]:
-        """The columns with names that are not read."""
-        return fields_without_role(self.names, self.fields) if self.fields else ()
-
-    @property
-    def words(self) -> str:
-        """A description of the contents of a line."""
-        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
-        if not self.is_trec:
-            return f"the header has {columns}"
-        return f"{SUBJECT[len(self.names)]} {columns}"
-
-    @property
-    def padding(self) -> str:
-        """The characters around a cell of CSV or TSV that are not part of it."""
-        return " \t".replace(self.delimiter, "")
-
-    def fits(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line of TREC has this layout, apart from its numbers."""
-        if self.kind == "run":
-            return len(cells) >= len(self.names)
-        return len(cells) == len(self.names)
-
-    def is_row(self, cells: Sequence[bytes]) -> bool:
-        """Return whether a line that begins with ``#`` is a row and not a comment."""
-        if not self.fits(cells):
-            return False
-        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
-            return cells[0] != b"#"
-        return NUMBER.fullmatch(cells[self.at[2]]) is not None
-
-
-RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
-QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
-PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
-PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
-LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
-# The layouts of the other side, by the number of columns.
-OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
-SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
-LETOR = {
-    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
-    "qrels": PLAIN_QRELS._replace(is_letor=True),
-}
-
-
-# Cells
-
-
-def cells_of_trec(line: bytes) -> list[bytes]:
-    """Return the cells of a line of TREC."""
-    cells = line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ")
-    return [cell for cell in cells if cell]
-
-
-def cells_of(row: str, delimiter: str) -> list[str]:
-    """Return the cells of a row, of CSV or TSV without the spaces around them."""
-    if delimiter == " ":
-        return row.split(" ")
-    (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
-    return [cell.strip(" \t") for cell in cells]
-
-
-def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the cells of some rows in some columns, as far as they can be read."""
-    for row in rows:
-        with suppress(csv.Error, IndexError):  # parsing raises the error
-            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
-            yield [cells[column] for column in at]
-
-
-# The first line
-
-
-def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
-    """Return the layout of a file with this first line, and these rows after it."""
-    kind = request.names.kind
-    standard = LAYOUTS[kind]
-    if any(mark in line for mark in NO_TEXT):
-        return standard[0]  # the line itself is refused later, not its columns
-    if request.format in (None, "letor") and is_row_of_letor(line, kind):
-        return LETOR[kind]
-    cells = cells_of_trec(line)
-    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
-    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
-    trec = next(iter(fitting), standard[0])
-    if request.format == "trec":
-        return trec
-    if request.format is None:
-        # A number where the value belongs tells TREC; pairs of ids have none.
-        for layout in fitting:
-            if len(layout.at) > 2 and layout.is_row(cells):
-                return layout
-    header = line.decode("utf-8", "replace")
-    if LINE_OF_EXCEL.fullmatch(header.strip()):
-        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
-    delimiter = _delimiter(header, has_commas, request.format)
-    names = _names_in(header, delimiter)
-    _refuse_spaces_between_names(names, cells)
-    # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
-    has_names = len(names) > 1 or not fitting
-    if has_names and _is_said_to_have_names(path, request.format):
-        return _named_layout(names, rows, delimiter, request)
-    if has_commas or are_names_of_fields(names):
-        return _named_layout(names, rows, delimiter, request)
-    return trec
-
-
-def _is_said_to_have_names(path: str, given: str | None) -> bool:
-    """Return whether the format, or the name of the file, says that it is CSV or TSV."""
-    if given in ("csv", "tsv"):
-        return True
-    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
-
-
-def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
-    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
-    if given == "tsv":
-        return "\t"
-    if has_commas and ";" not in header:
-        return ","
-    return delimiter_of(header)
-
-
-def _names_in(header: str, delimiter: str) -> list[str]:
-    """Return the names in a header; none if it cannot be read."""
-    try:
-        return cells_of(header, delimiter)
-    except csv.Error:
-        return []
-
-
-def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
-    if len(names) != 1:
-        return
-    words = [cell.decode("utf-8", "replace") for cell in cells]
-    if are_names_of_fields(words):
-        problem = f"the header has spaces between the names, {brief(words, ' ')}"
-        raise ValueError(f"{problem}; separate columns by commas or tabs")
-
-
-def _named_layout(
-    names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
-) -> Layout:
-    request.limits.check("columns", len(names))  # first, so that no message lists thousands
-    _refuse_no_header(names, request)
-
-    def examples() -> dict[str, str | None]:
-        lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
-        first = next(cells_in(lines, delimiter, range(len(names))), [])
-        return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
-
-    try:
-        chosen = columns_of_table(names, request.names, "the header has", examples)
-    except UnknownFieldError as error:
-        if REPLACED in error.fields:
-            error.add(f"the file {NOT_UTF_8}")
-        raise
-    at = [names.index(name) for name in chosen.values()]
-    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
-
-
-def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
-    """Raise an error for a first line that is a row: it has a number and no name of a column."""
-    if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
-        return
-    if any(map(NUMERAL.fullmatch, names)):
-        first = brief(map(shown_cell, names), ", ")
-        problem = f"has no header: the first line is {first}"
-        hint = f"add a line that names the columns, {examples_of_names(request.names)}"
-        raise ValueError(f"{problem}; {hint}")
-
-
-# The first rows
-
-
-def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
-    """Return what a warning says about the first lines of a file; empty if there is nothing.
-
-    Return as well whether ranks tell an order, against which the scores were held.
-
-    Raises:
-        ValueError: ids have spaces, or qrels end in a time or in a rank.
-    """
-    if layout is RUN:
-        rows = _rows_of_trec(lines, layout)
-        _refuse_spaces_in_ids(rows)
-        return beside_ranks(*_ranks_of_trec(rows), request.names)
-    if layout in (QRELS, PLAIN_QRELS):
-        _refuse_no_qrels(_rows_of_trec(lines, layout))
-        return "", False
-    thousands = _doubt_about_thousands(lines, layout)
-    rank = column_of_ranks(layout.names, layout.fields, request.names)
-    if rank is None:
-        return thousands, False
-    columns = [layout.fields["query"], layout.fields.get("score", rank), rank]
-    at = [layout.names.index(name) for name in columns]
-    cells = list(cells_in(lines[1:], layout.delimiter, at))
-    if not cells:
-        return "", False
-    queries, *numbers = zip(*cells, strict=True)
-    scores, ranks = (list(map(as_number, column)) for column in numbers)
-    problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
-    return problem or thousands, has_ranks
-
-
-def _doubt_about_thousands(lines: Sequence[bytes], layout: Layout) -> str:
-    """Return what a warning says about numbers such as 1.340 beside 980, of which none is 1.3.
-
-    A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
-    """
-    cells = list(chain.from_iterable(cells_in(lines[1:], layout.delimiter, layout.at[2:])))
-    with_point = [cell for cell in cells if "." in cell]
-    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
-    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
-        return ""
-    first = with_point[0]
-    problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
-    hint = f"if the point marks thousands, write {first.replace('.', '')}"
-    return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
-
-
-def _rows_of_trec(lines: Sequence[bytes], layout: Layout) -> list[list[bytes]]:
-    """Return the cells of the lines that are rows."""
-    return [cells for cells in map(cells_of_trec, lines) if layout.is_row(cells)]
-
-
-def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
-    """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
-    for row in rows:
-        if len(row) <= len(RUN.names):
-            continue
-        # With a space in an id, the score is still the last but one.
-        if not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
-            line = shown_cell(b" ".join(row))
-            problem = f"the line {line} has no rank in its fourth column"
-            raise ValueError(f"{problem}; replace the spaces in ids")
-
-
-def _ranks_of_trec(
-    rows: Sequence[Sequence[bytes]],
-) -> tuple[list[str], list[float], list[float]]:
-    """Return the queries, scores and ranks of the rows in which both are numbers."""
-    queries, scores, ranks = [], [], []
-    for row in rows:
-        if FINITE.fullmatch(row[3]) and FINITE.fullmatch(row[4]):
-            queries.append(row[0].decode("utf-8", "replace"))
-            scores.append(float(row[4]))
-            ranks.append(float(row[3]))
-    return queries, scores, ranks
-
-
-def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
-    """Raise an error for lines whose last number is a time, or counts from 1 in every query."""
-    iterations = {row[1] for row in rows}
-    if iterations <= {b"0", b"Q0"}:  # as qrels have them
-        return
-    line = shown_cell(b" ".join(rows[0]))
-    if all(TIME.fullmatch(row[-1]) for row in rows):
-        problem = f"the line {line} ends in a time where qrels have the relevance"
-        raise ValueError(f"{problem}; {RATINGS}")
-    numbers_by_query: dict[bytes, list[bytes]] = {}
-    for row in rows:
-        numbers_by_query.setdefault(row[0], []).append(row[-1])
-    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
-        return
-    for numbers in numbers_by_query.values():
-        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
-            return
-    problem = f"the line {line} ends in a rank where qrels have the relevance"
-    raise ValueError(f"{problem}: each query counts from 1; is it a run?")
-
-
-# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
-
-SAMPLE = 100  # lines
-FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
-# A cell with the spaces around its quotes, and with its end.
-CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
-FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
-COMMENT = re.compile(rb"#[^\n]*")
-EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
-
-
-def from_lines(
-    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
-) -> tuple[str, Iterator[FilePart]]:
-    """Return the rows of a TREC, CSV or TSV file, in the layout that its first line tells.
-
-    A line that begins with ``#`` is a comment unless it is a row of TREC. It tells the layout only
-    if no other line does, because a comment may look like a row of another layout.
-    """
-    chunks = line_chunks(stream, LINE)
-    layouts = LAYOUTS[request.names.kind]
-    layout = layouts[0]
-    head = b""
-    before = 1  # lines are counted from 1
-    notice, has_ranks = "", False
-    for chunk in chunks:
-        head += chunk
-        first = FIRST_LINE.match(head)
-        if first:
-            layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
-            lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
-            notice, has_ranks = notice_of(lines, layout, request)
-            if not layout.is_trec:
-                before += head.count(b"\n", 0, first.end())
-                head = head[first.end() :]
-            break
-        lines = head.replace(b"\r\n", b"\n").removesuffix(b"\r").split(b"\n")
-        if _hold_no_text(lines):
-            break  # parsing raises the error
-        cells = list(map(cells_of_trec, lines))
-        rows = [sum(map(layout.is_row, cells)) for layout in layouts]
-        layout = layouts[rows.index(max(rows))]
-        if not any(rows):
-            before += head.count(b"\n")
-            head = b""
-        elif len(head) >= CHUNK:
-            break
-    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
-    begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
-    return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
-
-
-def _hold_no_text(lines: Sequence[bytes]) -> bool:
-    """Return whether a line holds a character that no text has, or is too long."""
-    if max(map(len, lines)) > LINE:
-        return True
-    return any(character in line for line in lines for character in NO_TEXT)
-
-
-def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePart:
-    """Return the rows of whole lines."""
-    plain = _plain_lines(chunk, layout)
-    text, problem = plain.text, plain.problem
-    rows: list[bytes] = []
-    try:
-        table = _parse_rows(text, layout, labels)
-    except pa.ArrowInvalid:
-        if layout is RUN:
-            text = EXTRA.sub(rb"\1", text)
-        rows = text.removesuffix(b"\n").split(b"\n")
-        table = _parseable(rows, layout, labels)
-        if len(table) < len(rows):
-            problem = _problem(rows[len(table) :], layout, labels)
-    faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
-    if faults.any():
-        row = int(faults.argmax())
-        rows = rows or text.split(b"\n")
-        problem = _problem(rows[row:], layout, labels)
-        table = table[:row]
-    part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
-    if layout.is_letor:
-        part = part._replace(counted="document", total=len(table))
-    has_values = len(layout.at) > 2
-    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
-
-
-# The text of rows
-
-
-class _PlainLines(NamedTuple):
-    """The rows of whole lines as text, with one space between the columns of TREC."""
-
-    text: bytes
-    span: int  # the number of lines
-    # the number of every row, and of the next line, among the lines; None if every line is a row
-    numbers: NDArray[np.int64] | None = None
-    problem: str = ""  # the error in the next line, if the rows end at one that cannot be parsed
-
-
-def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
-    """Return the rows of whole lines, without comments and empty lines."""
-    if b"\r" in text:  # searching for two bytes is slow
-        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    text, problem = _before_no_text(text)
-    span = _number_of_lines(text)
-    if layout.is_letor:
-        text = COMMENT.sub(b"", text)
-    may_have_empty_lines = True
-    if layout.is_trec:
-        text = text.replace(b"\t", b" ")
-        may_have_empty_lines = _has_spaces_to_spare(text)  # which finds these lines, too
-        if may_have_empty_lines:
-            text = _with_single_spaces(text)
-    has_comments = layout.is_trec and _may_have_comments(text)
-    has_empty_lines = may_have_empty_lines and _has_empty_lines(text)
-    if not has_comments and not has_empty_lines:
-        return _PlainLines(text, span, None, problem)
-    rows: list[bytes] = []
-    numbers: list[int] = []
-    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
-        if has_comments and _is_comment(line, layout):
-            continue
-        if line:
-            rows.append(line)
-            numbers.append(number)
-    return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
-
-
-def _number_of_lines(text: bytes) -> int:
-    # Counting bytes by NumPy is faster than bytes.count.
-    count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
-    if text and not text.endswith(b"\n"):
-        count += 1
-    return count
-
-
-def _has_empty_lines(text: bytes) -> bool:
-    # Comparing neighbors by NumPy is faster than a search for two bytes.
-    is_end = np.frombuffer(text, np.uint8) == ord("\n")
-    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
-
-
-def _before_no_text(text: bytes) -> tuple[bytes, str]:
-    """Return the lines before one that is no text or too long, and the error in that line."""
-    problem = ""
-    for character, words in NO_TEXT.items():
-        at = text.find(character)
-        if at >= 0:
-            text = text[: text.rfind(b"\n", 0, at) + 1]
-            problem = words
-    start = 0
-    while len(text) - start > LINE:
-        end = text.rfind(b"\n", start, start + LINE + 1)
-        if end < 0:
-            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
-            return text[:start], problem
-        start = end + 1
-    return text, problem
-
-
-def _has_spaces_to_spare(text: bytes) -> bool:
-    """Return whether text has two spaces or line feeds side by side, or a space at its ends."""
-    is_white = np.frombuffer(text, np.uint8) <= ord(" ")
-    if (is_white[1:] & is_white[:-1]).any():
-        return True
-    return bool(is_white[:1].any()) or text.endswith(b" ")
-
-
-def _with_single_spaces(text: bytes) -> bytes:
-    """Return text with one space between the columns, and none around a line."""
-    while b"  " in text:
-        text = text.replace(b"  ", b" ")
-    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
-
-
-def _is_comment(line: bytes, layout: Layout) -> bool:
-    """Return whether a line begins with #, and not because that is how its query begins."""
-    return line.startswith(b"#") and not layout.is_row(line.split(b" "))
-
-
-def _may_have_comments(text: bytes) -> bool:
-    """Return whether a line begins with #."""
-    if b"#" not in text:  # searching for two bytes is slow
-        return False
-    return text.startswith(b"#") or b"\n#" in text
-
-
-# Parsing
-
-
-def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
-    if not text:
-        return ROWS.empty_table()
-    if layout.is_letor:
-        triples = as_qrels(text, layout.kind)
-        if triples is None:
-            raise pa.ArrowInvalid("a line is no row")
-        text = triples
-    if text.startswith(BYTE_ORDER_MARK):
-        # Arrow removes a byte order mark, even in the middle of a file.
-        text = BYTE_ORDER_MARK + text
-    is_padded = any(space.encode() in text for space in layout.padding)
-    if is_padded:
-        text = _with_bare_quotes(text, layout)
-    try:
-        return _read_cells(text, layout, is_padded, ROWS.types[2])
-    except pa.ArrowInvalid:
-        if labels is None and not _has_flags(text, layout):
-            raise
-    return _read_cells(text, layout, is_padded, pa.string(), labels)
-
-
-def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
-    """Return CSV or TSV without spaces around quoted cells.
-
-    Arrow reads a quote as text unless the cell begins with one.
-    """
-    for space in layout.padding:
-        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
-            cell = CELL.format(layout.delimiter, layout.padding)
-            return re.sub(cell.encode(), rb"\1\2\3", text)
-    return text
-
-
-def _has_flags(text: bytes, layout: Layout) -> bool:
-    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
-    return not layout.is_trec and FLAG.search(text) is not None
-
-
-def _read_cells(
-    text: bytes,
-    layout: Layout,
-    is_padded: bool,
-    type_of_value: pa.DataType,
-    labels: Labels | None = None,
-) -> pa.Table:
-    """Return rows as a table; values that are read as text may be labels or flags."""
-    columns = list(map(str, range(len(layout.names))))
-    included = [columns[at] for at in layout.at]
-    type_of_query = pa.string() if is_padded else ROWS.types[0]
-    types = dict(zip(included, (type_of_query, ROWS.types[1], type_of_value), strict=False))
-    read_options = pa.csv.ReadOptions(
-        column_names=columns, block_size=len(text) + 1, use_threads=False
-    )
-    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
-    convert_options = pa.csv.ConvertOptions(
-        column_types=types, include_columns=included, null_values=[]
-    )
-    if not layout.is_trec:
-        convert_options.null_values = [""]  # an empty cell is a missing value
-        if b'"' in text:
-            parse_options.quote_char = '"'
-    table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
-    query, document, *values = table.columns
-    if values and type_of_value == pa.string():
-        cells = numerals(values[0], labels or Labels(()))
-        values = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
-    if is_padded:
-        query = pc.utf8_trim(query, characters=layout.padding)
-        document = pc.utf8_trim(document, characters=layout.padding)
-    table = id_table(query, document, *values)
-    # Arrow lets a quoted cell go on, but a document has one line here.
-    if b'"' in text and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
-        raise pa.ArrowInvalid("a cell goes on in the next line")
-    return table
-
-
-# Errors
-
-
-def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.Table:
-    """Return the rows before the first that cannot be parsed."""
-    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
-    table = ROWS.empty_table()
-    middle = len(rows)
-    while bad - good > 1:
-        try:
-            table = _parse_rows(b"\n".join(rows[:middle]), layout, labels)
-            good = middle
-        except pa.ArrowInvalid:
-            bad = middle
-        middle = (good + bad) // 2
-    return table
-
-
-def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
-    """Return the error in the first of these rows, which cannot be parsed."""
-    if layout.is_letor:
-        if as_qrels(rows[0], layout.kind) is None:
-            return no_row(rows[0], layout.kind)
-        triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
-        rows = list(filter(None, triples))
-    text = rows[0].decode("utf-8", "surrogateescape")
-    cells = text.split(layout.delimiter)
-    if not layout.is_trec and '"' in text:
-        if text.count('"') % 2:
-            problem = "has a quoted cell that continues on the next line"
-            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
-            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
-            return f"{problem}; {hint}"
-        cells = cells_of(text, layout.delimiter)
-    if not any(cell.strip(" \t") for cell in cells):
-        return "is empty; delete such lines"
-    if layout.fields and cells == list(layout.names):
-        return "repeats the header; delete it"
-    if len(cells) != len(layout.names):
-        return _other_columns(text, len(cells), layout)
-    for name, at in zip(("query", "document"), layout.at, strict=False):
-        if not cells[at].strip(" \t"):
-            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
-            return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
-        if not _is_utf_8(cells[at]):
-            return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
-    value = cells[layout.at[2]]
-    fault = "is not finite"
-    stripped = value.strip(" ")
-    if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
-        values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
-        fault = fault_of(stripped, layout.kind, labels, values)
-        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
-            # Where commas separate columns, one in a number may mark its thousands.
-            fault += OR_READ_DECIMALS
-        elif layout.kind == "qrels" and labels is None and layout.others:
-            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
-    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
-
-
-def _other_columns(text: str, columns: int, layout: Layout) -> str:
-    """Return the error in a row with more or fewer columns than the layout has."""
-    if not _is_utf_8(text):  # such as a picture
-        return NOT_UTF_8
-    problem = f"{columns_text(columns)}; {layout.words}"
-    if "::" in text:  # as MovieLens separates ratings
-        return f"{problem}; {RATINGS}"
-    if layout in OTHER_SIDE.get(columns, ()):
-        return problem + mark("swapped", said="are both sides swapped?", before="; ")
-    return problem
-
-
-def _is_utf_8(text: str) -> bool:
-    """Return whether no character stands for a byte that is not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 # ndcg/files/tables.py: Read tables in files: Parquet, Arrow, and folders of Parquet files.
 
 BATCH = 1 << 16  # rows that are read at a time
@@ -13247,14 +12082,12 @@ class Source(NamedTuple):
     schema: pa.Schema
     batches: Callable[[Sequence[str] | None], Iterable[pa.RecordBatch]]  # all columns if None
     head: Callable[[], Mapping[str, Any]]  # the first row
-    # a function that checks how much some columns unpack to, and returns them; None without a limit
-    checked: "Callable[[Sequence[str]], Source] | None" = None
 
 
 def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]:
     """Yield the rows of a table; a row may be a query with lists of documents."""
     limits = request.limits
-    source = _source(form, file, limits)
+    source = table_in(form, file, limits)
     limits.check("columns", len(source.schema.names))
     chosen = _files_tables_chosen(source, request)
     if chosen is None:
@@ -13262,21 +12095,17 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
         return
     names = list(chosen.values())
     others = fields_without_role(source.schema.names, chosen)
-    read = dict(chosen)
     ranks = column_of_ranks(source.schema.names, chosen, request.names)
-    if ranks is not None:
-        read["rank"] = ranks
-    if source.checked is not None:
-        source = source.checked(list(read.values()))
+    read = chosen | ranks
     uncompressed = 0
     for batch in source.batches(list(read.values())):
         batch.validate(full=True)
-        if "rank" in read:
+        if ranks:
             # The first rows tell; batches after them need no ranks.
             columns = {role: batch[name] for role, name in read.items()}
             notice, has_ranks = fit_of_ranks(columns, request.names)
             yield FilePart(ROWS.empty_table(), 0, notice=notice, has_ranks=has_ranks)
-            del read["rank"]
+            ranks = {}
         cells = [batch[name] for name in names]
         if limits.uncompressed is not None:
             uncompressed += sum(map(_unpacked, cells))
@@ -13289,7 +12118,8 @@ def from_table(form: str, file: Any, request: ReadRequest) -> Iterator[FilePart]
 # Sources
 
 
-def _source(form: str, file: Any, limits: Limits) -> Source:
+def table_in(form: str, file: Any, limits: Limits) -> Source:
+    """Return the table in a file of Parquet or Arrow, or in a folder."""
     if form == "parquet":
         return _parquet(file, limits)
     if form == "folder":
@@ -13310,26 +12140,18 @@ def _parquet(file: Any, limits: Limits) -> Source:
         options["thrift_container_size_limit"] = BATCH
     parquet = arrow_parquet.ParquetFile(file, **options)
     limits.check("rows", parquet.metadata.num_rows)
-    source = _source_of_parquet(parquet)
-    if limits.uncompressed is None:
-        return source
 
-    def checked(chosen: Sequence[str]) -> Source:
-        _check_packed(parquet.metadata, chosen, limits)
-        # Text that is stored once may belong to many rows, so it is unpacked only once.
-        ids = list(chosen[:2])
-        packed = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
-        return _source_of_parquet(packed)
+    def batches(names: Sequence[str] | None) -> Iterable[pa.RecordBatch]:
+        rows = parquet
+        if names is not None and limits.uncompressed is not None:
+            _check_packed(parquet.metadata, names, limits)
+            # Text that is stored once may belong to many rows, so it is unpacked only once.
+            ids = list(names[:2])
+            rows = arrow_parquet.ParquetFile(file, metadata=parquet.metadata, read_dictionary=ids)
+        batches: Iterable[pa.RecordBatch] = rows.iter_batches(BATCH, columns=names)
+        return batches
 
-    return source._replace(checked=checked)
-
-
-def _source_of_parquet(parquet: Any) -> Source:
-    return Source(
-        parquet.schema_arrow,
-        batches=lambda names: parquet.iter_batches(BATCH, columns=names),
-        head=lambda: _first_row(parquet.iter_batches(1)),
-    )
+    return Source(parquet.schema_arrow, batches, lambda: _first_row(parquet.iter_batches(1)))
 
 
 def _folder(path: Any) -> Source:
@@ -13481,8 +12303,858 @@ def _parts_of_objects(source: Source, request: ReadRequest) -> Iterator[FilePart
         batch.validate(full=True)
         rows = batch.to_pylist()
         if reader is None:
-            reader = ValueReader(rows, "objects", request, "a table")
-        yield reader.part_of_values(list(enumerate(rows)), len(rows))
+            reader = reader_of(rows, "objects", request, "a table")
+        yield reader.part_of_values(list(enumerate(rows)), len(rows), len(rows))
+
+
+# ndcg/files/cells.py: Read small files, such as the slices or the values of queries: a table, JSON, or lines.
+
+NOT_BLANK = re.compile(r"\S")
+
+
+class Line(NamedTuple):
+    """A line of a small file of text."""
+
+    number: int  # from 1
+    text: str
+    cells: list[str]  # without the spaces around them
+
+
+def read_cells(content: bytes) -> Any:
+    """Return the content of a small file: a table, the value of JSON, or its lines one by one.
+
+    JSON Lines are a list of values.
+
+    >>> list(read_cells(b"q1, en"))
+    [Line(number=1, text='q1, en', cells=['q1', 'en'])]
+    """
+    form = form_of(content[:START])
+    if form == "json":
+        return _files_cells_values(utf8_text(content))
+    if form == "lines":
+        return _lines(utf8_text(content).splitlines())
+    source = table_in(form, pa.BufferReader(content), NO_LIMITS)
+    return pa.Table.from_batches(source.batches(None), source.schema)
+
+
+def _lines(lines: Sequence[str]) -> Iterator[Line]:
+    """Yield the lines that are not empty, in CSV, TSV or with spaces between the cells."""
+    first = next(filter(str.strip, lines), "")
+    delimiter = " "
+    if re.search("[\t,;]", first):
+        delimiter = delimiter_of(first)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    try:
+        for row in reader:
+            cells = row
+            if delimiter == " ":
+                # Several spaces, as in aligned columns, are one delimiter.
+                cells = list(filter(None, row))
+            cells = list(map(str.strip, cells))
+            if any(cells):
+                yield Line(reader.line_num, lines[reader.line_num - 1].strip(), cells)
+    except csv.Error as error:
+        raise ValueError(f"line {reader.line_num}: {error}") from None
+
+
+def _files_cells_values(text: str) -> Any:
+    """Return the value of JSON, or a list of the values of JSON Lines."""
+    values = []
+    end = 0
+    while start := NOT_BLANK.search(text, end):
+        try:
+            value, end = JSON.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
+        values.append(value)
+    return values[0] if len(values) == 1 else values
+
+
+# ndcg/files/groups.py: Read the slices of queries, such as their languages, from a file or from a column of qrels.
+
+STANDARD_INPUT = "/dev/stdin"
+
+
+def path_of(file: str) -> str:
+    """Return the path of a file; - is standard input."""
+    return STANDARD_INPUT if file == "-" else os.path.expanduser(file)
+
+
+def file_and_column(by: str) -> tuple[str | None, str | None]:
+    """Return the file and the column that `by` names: FILE, FILE:COLUMN, or a column of the qrels.
+
+    >>> file_and_column("-"), file_and_column("-:language"), file_and_column("language")
+    (('-', None), ('-', 'language'), (None, 'language'))
+    """
+    if _is_file(by):
+        return by, None
+    file, _, column = by.rpartition(":")
+    if column and _is_file(file):
+        return file, column
+    return None, by
+
+
+def _is_file(name: str) -> bool:
+    """Return whether there is such a file, which may be a pipe."""
+    if name == "-":
+        return True
+    path = path_of(name)
+    return os.path.exists(path) and not os.path.isdir(path)
+
+
+def read_groups(
+    by: str,
+    qrels: str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    limits: Limits = NO_LIMITS,
+) -> dict[str, Any]:
+    """Return the slices of queries by their ids; None for an empty cell.
+
+    They are in a file of queries and their slices (CSV, TSV, two columns with spaces, JSON, JSON
+    Lines, Parquet, Arrow), in FILE:COLUMN for one of several columns, or in a column of the qrels.
+    """
+    file, column = file_and_column(by)
+    if file is None and qrels is None:
+        raise ValueError(
+            f"{shown(by)} names no file; if it names a column, give its DataFrame as data"
+        )
+    path = os.fsdecode(file or qrels or "")
+    names = [*filter(None, [query]), *QUERY[0], *QUERY[1]]
+    with naming_file(path):
+        content = _table_or_mapping(read_cells(read_content(path_of(path), limits)), names)
+        limits.check("rows", len(content))
+        if isinstance(content, pa.Table):
+            limits.check("columns", content.num_columns)
+            return _slice_by_query(*_files_groups_chosen(content, names, column, by))
+        if column is not None:
+            problem = f"maps queries to values, so it has no column {shown(column)}"
+            raise ValueError(f"{problem}; give a file of slices")
+        return dict(content)
+
+
+def _table_or_mapping(content: Any, names: Sequence[str]) -> "pa.Table | dict[str, Any]":
+    """Return lines and records of a file as a table; a table, or a mapping, as it is."""
+    if isinstance(content, Iterator):
+        return _table_of_lines(content, names)
+    if not isinstance(content, list):
+        return content
+    if set(map(type, content)) <= {dict}:
+        return pa.Table.from_pylist(content)
+    return pa.table({})  # other values have no columns, and so none of queries
+
+
+def _files_groups_chosen(
+    table: pa.Table, names: Sequence[str], column: str | None, by: str
+) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the columns of queries and of slices; `column` names one of several."""
+    queries = next(iter(spelled(table.column_names, names)), None)
+    if queries is None:
+        raise ValueError(f"has no column of queries; name it {names[0]}")
+    others = [name for name in table.column_names if name != queries]
+    if column is None and len(others) == 1:
+        column = others[0]
+    if column not in others:
+        has = f"has the columns {brief(map(shown, table.column_names), ', ')}"
+        raise ValueError(f"{has}; choose the one of slices, FILE:COLUMN; got {shown(by)}")
+    return table[queries].cast(pa.string()), table[column]
+
+
+def _slice_by_query(queries: pa.ChunkedArray, values: pa.ChunkedArray) -> dict[str, Any]:
+    """Return the slices of queries, from rows in which queries may repeat."""
+    slices: dict[str, Any] = {}
+    rows = zip(queries.to_pylist(), values.to_pylist(), strict=True)
+    for row, (query, value) in enumerate(rows):
+        before = slices.setdefault(query, value)
+        if before != value:
+            both = f"is in slice {shown(value)}, but in {shown(before)} before"
+            problem = f"row {row} (from 0): query {shown(query)} {both}"
+            raise ValueError(f"{problem}; give each query one slice")
+    return slices
+
+
+def _table_of_lines(lines: Iterator[Line], queries: Sequence[str]) -> pa.Table:
+    """Return the cells of lines as a table; lines of two cells need no header."""
+    rows: list[list[str]] = []
+    for line in lines:
+        if rows and len(line.cells) != len(rows[0]):
+            problem = f"{columns_text(len(line.cells))}; the first line has {len(rows[0])}"
+            raise ValueError(f"line {line.number}: {problem}")
+        rows.append(line.cells)
+    if not rows:
+        raise ValueError("holds no slices")
+    header = rows[0]
+    if spelled(header, queries) or len(header) != 2:
+        rows = rows[1:]
+    else:
+        header = [queries[0], "slice"]
+    columns = [[row[position] for row in rows] for position in range(len(header))]
+    return pa.table(list(map(_typed, columns)), header)
+
+
+def _typed(cells: Sequence[str]) -> pa.Array:
+    """Return cells as integers if all are written as such, else as text; an empty cell is null.
+
+    Slices are so in the order of their numbers.
+    """
+    text = pa.array([cell or None for cell in cells], pa.string())
+    try:
+        numbers = text.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return text
+    if not numbers.cast(pa.string()).equals(text):  # a cell such as 007
+        return text
+    return numbers
+
+
+# ndcg/files/letor.py: Recognize LETOR, as LightGBM, XGBoost and RankLib write it, and files of scores, one a line.
+
+EXAMPLE = "2 qid:10 1:0.3 2:1"
+FEATURE = re.compile(rb"[0-9]+:[-+.0-9eE]+")
+SVMLIGHT = re.compile(rb"[-+.0-9eE]+(,[0-9]+)*")
+ROWS_OF = {  # rows without comments, and how they are written as a query, a document and a value
+    "qrels": (re.compile(rb"(?m)^([^ \n]+) qid:([^ \n]+)(?: .*)?$"), rb"\2 - \1"),
+    "run": (re.compile(rb"(?m)^([^ \n]+)$"), rb"- - \1"),
+}
+
+
+def is_row_of_letor(line: bytes, kind: str) -> bool:
+    """Return whether the first line of a file is a row of LETOR or, in a run, a score alone.
+
+    >>> is_row_of_letor(b"2 qid:10 1:0.3", "qrels"), is_row_of_letor(b"q1 0 d1 2", "qrels")
+    (True, False)
+    """
+    words = line.partition(b"#")[0].split()
+    if not words:
+        return False
+    label, *features = words
+    if not features:
+        return kind == "run" and NUMBER.fullmatch(label) is not None
+    if features[0].startswith(b"qid:"):
+        if kind == "qrels":
+            return True
+        problem = "is of LETOR, whose first column is the relevance"
+        hint = "give the file as references, and the scores of its rows in an array or in a file"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}, one a line")
+    if SVMLIGHT.fullmatch(label) and all(map(FEATURE.fullmatch, features)):
+        problem = "is of SVMlight without queries"
+        arrays = f"labels, scores and {mark('query_ids')} as arrays"
+        hint = f"give each line its query, as in {EXAMPLE}, or give {arrays}"
+        raise InputError(f"the line {shown_cell(line)} {problem}; {hint}")
+    return False
+
+
+def as_qrels(rows: bytes, kind: str) -> bytes:
+    """Return rows of LETOR or, of a run, scores as triples of TREC; other lines unchanged.
+
+    >>> as_qrels(b"2 qid:10 1:0.3 2:1", "qrels"), as_qrels(b"0.5", "run"), as_qrels(b"0.5 1", "run")
+    (b'10 - 2', b'- - 0.5', b'0.5 1')
+    """
+    pattern, line = ROWS_OF[kind]
+    return pattern.sub(line, rows)
+
+
+def no_row(line: bytes, kind: str) -> str:
+    """Return the error in a line that is no row."""
+    if kind == "qrels":
+        return f"{shown_cell(line)} has no qid after the label; a line is such as {EXAMPLE}"
+    return f"{shown_cell(line)} is not a score alone, as the first line is"
+
+
+# ndcg/files/layouts.py: The layout of lines: which columns a file of TREC, CSV or TSV has, as its first lines tell.
+
+TIME = re.compile(rb"[0-9]{9,}(?:\.0*)?")  # in seconds since 1970, from 1973 on
+REPLACED = "\ufffd"  # what stands for bytes that are not UTF-8
+FIRST_LINES = 100  # where the first row of a table is looked for, as an example in errors
+THOUSANDS = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}")
+HUNDREDS = re.compile("[1-9][0-9]{2}")
+LINE_OF_EXCEL = re.compile("sep=.")  # which says how its cells are separated
+NAMED_TABLE = re.compile(r"\.[ct]sv(\.|$)")
+RATINGS = (
+    "give ratings as CSV or TSV with a first line that names the columns, such as "
+    "user_id,item_id,rating"
+)
+
+
+class Layout(NamedTuple):
+    """How to split the lines of a file, and which columns to read."""
+
+    kind: str
+    names: Sequence[str]
+    delimiter: str
+    at: Sequence[int]  # the columns of query, document and value
+    is_letor: bool = False  # whether rows of LETOR, or scores, are to be written in this layout
+    fields: Mapping[str, str] = {}  # the columns by role, if they have names
+
+    @property
+    def is_trec(self) -> bool:
+        """Whether columns have spaces between them, and no names."""
+        return self.delimiter == " "
+
+    @property
+    def form(self) -> str:
+        """What was read, as `preview` says it."""
+        if self.is_letor:
+            return "LETOR" if self.kind == "qrels" else "scores, one a line"
+        if self.is_trec:
+            return "TREC"
+        return "TSV" if self.delimiter == "\t" else "CSV"
+
+    @property
+    def others(self) -> Sequence[str]:
+        """The columns with names that are not read."""
+        return fields_without_role(self.names, self.fields) if self.fields else ()
+
+    @property
+    def words(self) -> str:
+        """A description of the contents of a line."""
+        columns = f"{len(self.names)}: {brief(self.names, ' ')}"
+        if not self.is_trec:
+            return f"the header has {columns}"
+        return f"{SUBJECT[len(self.names)]} {columns}"
+
+    @property
+    def padding(self) -> str:
+        """The characters around a cell of CSV or TSV that are not part of it."""
+        return " \t".replace(self.delimiter, "")
+
+    def fits(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line of TREC has this layout, apart from its numbers."""
+        if self.kind == "run":
+            return len(cells) >= len(self.names)
+        return len(cells) == len(self.names)
+
+    def is_row(self, cells: Sequence[bytes]) -> bool:
+        """Return whether a line that begins with ``#`` is a row and not a comment."""
+        if not self.fits(cells):
+            return False
+        if len(self.at) == 2:  # lines of ids have no number; a space after the # marks a comment
+            return cells[0] != b"#"
+        return NUMBER.fullmatch(cells[self.at[2]]) is not None
+
+
+RUN = Layout("run", ("query", "Q0", "document", "rank", "score", "tag"), " ", (0, 2, 4))
+QRELS = Layout("qrels", ("query", "iteration", "document", "relevance"), " ", (0, 2, 3))
+PLAIN_QRELS = Layout("qrels", ("query", "document", "relevance"), " ", (0, 1, 2))
+PAIRS = Layout("exclude", ("query", "document"), " ", (0, 1))
+LAYOUTS = {"run": (RUN,), "qrels": (QRELS, PLAIN_QRELS), "exclude": (PAIRS,)}
+# The layouts of the other side, by the number of columns.
+OTHER_SIDE = {len(QRELS.names): (RUN,), len(RUN.names): (QRELS, PLAIN_QRELS)}
+SUBJECT = {6: "a run has", 4: "qrels have", 3: "the first line has", 2: "ids alone are"}
+LETOR = {
+    "run": RUN._replace(names=PLAIN_QRELS.names, at=PLAIN_QRELS.at, is_letor=True),
+    "qrels": PLAIN_QRELS._replace(is_letor=True),
+}
+
+
+# Cells
+
+
+def cells_of_trec(line: bytes) -> list[bytes]:
+    """Return the cells of a line of TREC."""
+    cells = line.replace(b"\t", b" ").removesuffix(b"\r").split(b" ")
+    return [cell for cell in cells if cell]
+
+
+def cells_of(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row, of CSV or TSV without the spaces around them."""
+    if delimiter == " ":
+        return row.split(" ")
+    (cells,) = csv.reader([row], delimiter=delimiter, skipinitialspace=True)
+    return [cell.strip(" \t") for cell in cells]
+
+
+def cells_in(rows: Iterable[bytes], delimiter: str, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield the cells of some rows in some columns, as far as they can be read."""
+    for row in rows:
+        with suppress(csv.Error, IndexError):  # parsing raises the error
+            cells = cells_of(row.decode("utf-8", "replace"), delimiter)
+            yield [cells[column] for column in at]
+
+
+# The first line
+
+
+def layout_of(line: bytes, rows: bytes, path: str, request: ReadRequest) -> Layout:
+    """Return the layout of a file with this first line, and these rows after it."""
+    kind = request.names.kind
+    standard = LAYOUTS[kind]
+    if any(mark in line for mark in NO_TEXT):
+        return standard[0]  # the line itself is refused later, not its columns
+    if request.format in (None, "letor") and is_row_of_letor(line, kind):
+        return LETOR[kind]
+    cells = cells_of_trec(line)
+    has_commas = len(cells) > 1 and all(cell.endswith(b",") for cell in cells[:-1])
+    fitting = [layout for layout in standard if layout.fits(cells) and not has_commas]
+    trec = next(iter(fitting), standard[0])
+    if request.format == "trec":
+        return trec
+    if request.format is None:
+        # A number where the value belongs tells TREC; pairs of ids have none.
+        for layout in fitting:
+            if len(layout.at) > 2 and layout.is_row(cells):
+                return layout
+    header = line.decode("utf-8", "replace")
+    if LINE_OF_EXCEL.fullmatch(header.strip()):
+        raise ValueError(f"the line {shown_cell(line)} is for Excel alone; delete it")
+    delimiter = _delimiter(header, has_commas, request.format)
+    names = _names_in(header, delimiter)
+    _refuse_spaces_between_names(names, cells)
+    # A header such as "Query Text,Doc ID,..." may have as many words as a line of TREC.
+    has_names = len(names) > 1 or not fitting
+    is_said = has_names and _is_said_to_have_names(path, request.format)
+    if is_said or has_commas or are_names_of_fields(names):
+        return _named_layout(names, rows, delimiter, request)
+    return trec
+
+
+def _is_said_to_have_names(path: str, given: str | None) -> bool:
+    """Return whether the format, or the name of the file, says that it is CSV or TSV."""
+    if given in ("csv", "tsv"):
+        return True
+    return NAMED_TABLE.search(os.path.basename(path).lower()) is not None
+
+
+def _delimiter(header: str, has_commas: bool, given: str | None) -> str:
+    """Return the delimiter of a header; "query, document" has commas, although spaces part it."""
+    if given == "tsv":
+        return "\t"
+    if has_commas and ";" not in header:
+        return ","
+    return delimiter_of(header)
+
+
+def _names_in(header: str, delimiter: str) -> list[str]:
+    """Return the names in a header; none if it cannot be read."""
+    try:
+        return cells_of(header, delimiter)
+    except csv.Error:
+        return []
+
+
+def _refuse_spaces_between_names(names: Sequence[str], cells: Sequence[bytes]) -> None:
+    if len(names) != 1:
+        return
+    words = [cell.decode("utf-8", "replace") for cell in cells]
+    if are_names_of_fields(words):
+        problem = f"the header has spaces between the names, {brief(words, ' ')}"
+        raise ValueError(f"{problem}; separate columns by commas or tabs")
+
+
+def _named_layout(
+    names: Sequence[str], rows: bytes, delimiter: str, request: ReadRequest
+) -> Layout:
+    request.limits.check("columns", len(names))  # first, so that no message lists thousands
+    _refuse_no_header(names, request)
+
+    def examples() -> dict[str, str | None]:
+        lines = rows.split(b"\n", FIRST_LINES)[:FIRST_LINES]
+        first = next(cells_in(lines, delimiter, range(len(names))), [])
+        return {**dict.fromkeys(names), **dict(zip(names, first, strict=False))}
+
+    try:
+        chosen = columns_of_table(names, request.names, "the header has", examples)
+    except UnknownFieldError as error:
+        if REPLACED in error.fields:
+            error.add(f"the file {NOT_UTF_8}")
+        raise
+    at = [names.index(name) for name in chosen.values()]
+    return Layout(request.names.kind, names, delimiter, at, fields=chosen)
+
+
+def _refuse_no_header(names: Sequence[str], request: ReadRequest) -> None:
+    """Raise an error for a first line that is a row: it has a number and no name of a column."""
+    if are_names_of_fields(names) or not set(names).isdisjoint(request.names.given_names):
+        return
+    if any(map(NUMERAL.fullmatch, names)):
+        first = brief(map(shown_cell, names), ", ")
+        problem = f"has no header: the first line is {first}"
+        hint = f"add a line that names the columns, {examples_of_names(request.names)}"
+        raise ValueError(f"{problem}; {hint}")
+
+
+# The first rows
+
+
+def notice_of(lines: Sequence[bytes], layout: Layout, request: ReadRequest) -> tuple[str, bool]:
+    """Return what a warning says about the first lines of a file; empty if there is nothing.
+
+    Return as well whether ranks tell an order, against which the scores were held.
+
+    Raises:
+        ValueError: ids have spaces, or qrels end in a time or in a rank.
+    """
+    doubt = ""
+    rows: list[list[bytes]] = []
+    if layout.is_trec:
+        rows = list(filter(layout.is_row, map(cells_of_trec, lines)))
+        _refuse_spaces_in_ids(rows)
+        if layout.kind == "qrels":
+            _refuse_no_qrels(rows)
+    else:
+        doubt = _doubt_about_thousands(lines[1:], layout)
+    rank = column_of_ranks(layout.names, layout.fields, request.names)
+    if not rank:
+        return doubt, False
+    position = layout.names.index(rank["rank"])
+    at = [layout.at[0], [*layout.at, position][2], position]  # ranks are scores if there are none
+    cells = [[row[column].decode("utf-8", "replace") for column in at] for row in rows]
+    if not layout.is_trec:
+        cells = list(cells_in(lines[1:], layout.delimiter, at))
+    queries = [query for query, _, _ in cells]
+    scores = [number_of_text(score) for _, score, _ in cells]
+    ranks = [number_of_text(rank) for _, _, rank in cells]
+    problem, has_ranks = beside_ranks(queries, scores, ranks, request.names)
+    return problem or doubt, has_ranks
+
+
+def _doubt_about_thousands(rows: Sequence[bytes], layout: Layout) -> str:
+    """Return what a warning says about numbers such as 1.340 beside 980, of which none is 1.3.
+
+    A program that writes three decimals writes 980.000, and one that leaves out zeros writes 1.34.
+    """
+    cells = list(chain.from_iterable(cells_in(rows, layout.delimiter, layout.at[2:])))
+    with_point = [cell for cell in cells if "." in cell]
+    hundreds = next(filter(HUNDREDS.fullmatch, cells), None)
+    if not with_point or hundreds is None or not all(map(THOUSANDS.fullmatch, with_point)):
+        return ""
+    first = with_point[0]
+    problem = f"every {VALUE[layout.kind]} with a point has three decimals, and others have none"
+    hint = f"if the point marks thousands, write {first.replace('.', '')}"
+    return f"{problem} ({shown(first)}, {shown(hundreds)}); {hint}"
+
+
+def _refuse_spaces_in_ids(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for rows of a run whose ids have spaces, so that they have more columns."""
+    for row in rows:
+        if len(row) <= len(RUN.names):
+            continue
+        # With a space in an id, the score is still the last but one.
+        if not NUMBER.fullmatch(row[3]) and NUMBER.fullmatch(row[-2]):
+            line = shown_cell(b" ".join(row))
+            problem = f"the line {line} has no rank in its fourth column"
+            raise ValueError(f"{problem}; replace the spaces in ids")
+
+
+def _refuse_no_qrels(rows: Sequence[Sequence[bytes]]) -> None:
+    """Raise an error for lines whose last number is a time, or counts from 1 in every query."""
+    iterations = {row[1] for row in rows}
+    if iterations <= {b"0", b"Q0"}:  # as qrels have them
+        return
+    line = shown_cell(b" ".join(rows[0]))
+    if all(TIME.fullmatch(row[-1]) for row in rows):
+        problem = f"the line {line} ends in a time where qrels have the relevance"
+        raise ValueError(f"{problem}; {RATINGS}")
+    numbers_by_query: dict[bytes, list[bytes]] = {}
+    for row in rows:
+        numbers_by_query.setdefault(row[0], []).append(row[-1])
+    if max(map(len, numbers_by_query.values())) <= 3:  # grades may be 1, 2, 3 by chance
+        return
+    for numbers in numbers_by_query.values():
+        if numbers != [b"%d" % rank for rank in range(1, len(numbers) + 1)]:
+            return
+    problem = f"the line {line} ends in a rank where qrels have the relevance"
+    raise ValueError(f"{problem}: each query counts from 1; is it a run?")
+
+
+# ndcg/files/lines.py: Read rows from lines: TREC, CSV and TSV; LETOR is in `letor`.
+
+SAMPLE = 100  # lines
+FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
+# A cell with the spaces around its quotes, and with its end.
+CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
+COMMENT = re.compile(rb"#[^\n]*")
+EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
+
+
+def from_lines(
+    stream: ByteStream, path: str, request: ReadRequest, pool: ThreadPoolExecutor
+) -> tuple[str, Iterator[FilePart]]:
+    """Return the rows of a TREC, CSV or TSV file, in the layout that its first line tells.
+
+    A line that begins with ``#`` is a comment unless it is a row of TREC. It does not tell the
+    layout, because a comment may look like a row of another one.
+    """
+    chunks = line_chunks(stream, LINE)
+    head = b""
+    first = None
+    while first is None and (chunk := next(chunks, b"")):
+        head += chunk
+        first = FIRST_LINE.match(head)
+    layout = LAYOUTS[request.names.kind][0]
+    before = 1  # lines are counted from 1
+    notice, has_ranks = "", False
+    if first is not None:
+        layout = layout_of(first[1].removesuffix(b"\r"), head[first.end() :], path, request)
+        lines = head[first.start(1) :].split(b"\n", SAMPLE)[:SAMPLE]
+        notice, has_ranks = notice_of(lines, layout, request)
+        if not layout.is_trec:
+            before += head.count(b"\n", 0, first.end())
+            head = head[first.end() :]
+    parse = partial(_parse_lines, layout=layout, labels=request.names.labels)
+    begin = FilePart(ROWS.empty_table(), before, notice=notice, has_ranks=has_ranks)
+    return "line {}", chain([begin], parts_in_threads(pool, parse, chain([head], chunks)))
+
+
+def _parse_lines(chunk: bytes, layout: Layout, labels: Labels | None) -> FilePart:
+    """Return the rows of whole lines."""
+    plain = _plain_lines(chunk, layout)
+    text, problem = plain.text, plain.problem
+    try:
+        table = _parse_rows(text, layout, labels)
+        count = len(table)
+    except pa.ArrowInvalid:
+        if layout is RUN:
+            text = EXTRA.sub(rb"\1", text)
+        rows = text.removesuffix(b"\n").split(b"\n")
+        table = _parseable(rows, layout, labels)
+        count = len(rows)
+    faults = ~np.isfinite(table["value"]) if layout.is_trec else faulty_rows(table)
+    if faults.any():
+        table = table[: int(faults.argmax())]
+    if len(table) < count:
+        problem = _problem(text.split(b"\n")[len(table) :], layout, labels)
+    part = FilePart(table, plain.span, plain.numbers, problem, form=layout.form)
+    if layout.is_letor:
+        part = part._replace(counted="document", total=len(table))
+    has_values = len(layout.at) > 2
+    return part._replace(fields=layout.fields, others=layout.others, has_values=has_values)
+
+
+# The text of rows
+
+
+class _PlainLines(NamedTuple):
+    """The rows of whole lines as text, with one space between the columns of TREC."""
+
+    text: bytes
+    span: int  # the number of lines
+    # the number of every row, and of the next line, among the lines; None if every line is a row
+    numbers: NDArray[np.int64] | None = None
+    problem: str = ""  # the error in the next line, if the rows end at one that cannot be parsed
+
+
+def _plain_lines(text: bytes, layout: Layout) -> _PlainLines:
+    """Return the rows of whole lines, without comments and empty lines."""
+    if b"\r" in text:  # searching for two bytes is slow
+        text = text.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    text, problem = _before_no_text(text)
+    span = _number_of_lines(text)
+    if layout.is_letor:
+        text = COMMENT.sub(b"", text)
+    if layout.is_trec:
+        text = text.replace(b"\t", b" ").rstrip(b" ")
+    has_blanks = _has_blanks(text, layout)
+    if has_blanks and layout.is_trec:
+        text = _with_single_spaces(text)
+    if not has_blanks and not _has_comments(text, layout):
+        return _PlainLines(text, span, None, problem)
+    rows: list[bytes] = []
+    numbers: list[int] = []
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n")):
+        if line and not _is_comment(line, layout):
+            rows.append(line)
+            numbers.append(number)
+    return _PlainLines(b"\n".join(rows), span, np.array([*numbers, span], np.int64), problem)
+
+
+def _number_of_lines(text: bytes) -> int:
+    # Counting bytes by NumPy is faster than bytes.count.
+    count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n")))
+    if text and not text.endswith(b"\n"):
+        count += 1
+    return count
+
+
+def _has_blanks(text: bytes, layout: Layout) -> bool:
+    """Return whether text has empty lines, or of TREC spaces to spare."""
+    # Comparing neighbors by NumPy is faster than a search for two bytes.
+    characters = np.frombuffer(text, np.uint8)
+    is_end = characters <= ord(" ") if layout.is_trec else characters == ord("\n")
+    return bool(is_end[:1].any() or (is_end[1:] & is_end[:-1]).any())
+
+
+def _before_no_text(text: bytes) -> tuple[bytes, str]:
+    """Return the lines before one that is no text or too long, and the error in that line."""
+    problem = ""
+    for character, words in NO_TEXT.items():
+        at = text.find(character)
+        if at >= 0:
+            text = text[: text.rfind(b"\n", 0, at) + 1]
+            problem = words
+    start = 0
+    while len(text) - start > LINE:
+        end = text.rfind(b"\n", start, start + LINE + 1)
+        if end < 0:
+            problem = f"is longer than {LINE:,} bytes; give each document a line of its own"
+            return text[:start], problem
+        start = end + 1
+    return text, problem
+
+
+def _with_single_spaces(text: bytes) -> bytes:
+    """Return text with one space between the columns, and none around a line."""
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return text.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+
+
+def _is_comment(line: bytes, layout: Layout) -> bool:
+    """Return whether a line begins with #, and not because that is how its query begins."""
+    return layout.is_trec and line.startswith(b"#") and not layout.is_row(line.split(b" "))
+
+
+def _has_comments(text: bytes, layout: Layout) -> bool:
+    """Return whether a line of TREC begins with #, as comments do."""
+    # Searching for two bytes is slow.
+    return layout.is_trec and b"#" in text and b"\n#" in b"\n" + text
+
+
+# Parsing
+
+
+def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
+    if not text:
+        return ROWS.empty_table()
+    if layout.is_letor:
+        text = as_qrels(text, layout.kind)
+    if text.startswith(BYTE_ORDER_MARK):
+        # Arrow removes a byte order mark, even in the middle of a file.
+        text = BYTE_ORDER_MARK + text
+    is_padded = any(space.encode() in text for space in layout.padding)
+    if is_padded:
+        text = _with_bare_quotes(text, layout)
+    try:
+        return _read_cells(text, layout, is_padded, ROWS.types[2])
+    except pa.ArrowInvalid:  # for values that are labels or flags, or for a faulty row
+        return _read_cells(text, layout, is_padded, pa.string(), labels)
+
+
+def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
+    """Return CSV or TSV without spaces around quoted cells.
+
+    Arrow reads a quote as text unless the cell begins with one.
+    """
+    for space in layout.padding:
+        if f'{space}"'.encode() in text or f'"{space}'.encode() in text:
+            cell = CELL.format(layout.delimiter, layout.padding)
+            return re.sub(cell.encode(), rb"\1\2\3", text)
+    return text
+
+
+def _read_cells(
+    text: bytes,
+    layout: Layout,
+    is_padded: bool,
+    type_of_value: pa.DataType,
+    labels: Labels | None = None,
+) -> pa.Table:
+    """Return rows as a table; values that are read as text may be labels or flags."""
+    columns = list(map(str, range(len(layout.names))))
+    included = [columns[at] for at in layout.at]
+    type_of_query = pa.string() if is_padded else ROWS.types[0]
+    types = dict(zip(included, (type_of_query, ROWS.types[1], type_of_value), strict=False))
+    read_options = pa.csv.ReadOptions(
+        column_names=columns, block_size=len(text) + 1, use_threads=False
+    )
+    parse_options = pa.csv.ParseOptions(delimiter=layout.delimiter, quote_char=False)
+    convert_options = pa.csv.ConvertOptions(
+        column_types=types,
+        include_columns=included,
+        null_values=[""],  # an empty cell is a missing value
+    )
+    has_quotes = not layout.is_trec and b'"' in text
+    if has_quotes:
+        parse_options.quote_char = '"'
+    table = pa.csv.read_csv(pa.BufferReader(text), read_options, parse_options, convert_options)
+    query, document, *values = table.columns
+    if values and type_of_value == pa.string():
+        cells = numerals(values[0], labels)
+        values = [pc.if_else(pc.equal(cells, ""), None, cells).cast(pa.float64())]
+    if is_padded:
+        query = pc.utf8_trim(query, characters=layout.padding)
+        document = pc.utf8_trim(document, characters=layout.padding)
+    table = id_table(query, document, *values)
+    # Arrow lets a quoted cell go on, but a document has one line here.
+    if has_quotes and len(table) != text.removesuffix(b"\n").count(b"\n") + 1:
+        raise pa.ArrowInvalid("a cell goes on in the next line")
+    return table
+
+
+# Errors
+
+
+def _parseable(rows: list[bytes], layout: Layout, labels: Labels | None) -> pa.Table:
+    """Return the rows before the first that cannot be parsed."""
+    good, bad = 0, len(rows) + 1  # rows[:good] can be parsed, rows[:bad] cannot
+    table = ROWS.empty_table()
+    middle = len(rows)
+    while bad - good > 1:
+        try:
+            table = _parse_rows(b"\n".join(rows[:middle]), layout, labels)
+            good = middle
+        except pa.ArrowInvalid:
+            bad = middle
+        middle = (good + bad) // 2
+    return table
+
+
+def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> str:
+    """Return the error in the first of these rows, which cannot be parsed."""
+    if layout.is_letor:
+        triples = [as_qrels(row, layout.kind) for row in rows[:SAMPLE]]
+        if triples[0] == rows[0]:
+            return no_row(rows[0], layout.kind)
+        rows = triples
+    text = rows[0].decode("utf-8", "surrogateescape")
+    cells = text.split(layout.delimiter)
+    if not layout.is_trec and '"' in text:
+        if text.count('"') % 2:
+            problem = "has a quoted cell that continues on the next line"
+            call = f"pandas.read_csv(path, sep={layout.delimiter!r})"
+            hint = f"put each row on a single line{mark('pandas', said=call, before=', or give ')}"
+            return f"{problem}; {hint}"
+        cells = cells_of(text, layout.delimiter)
+    if len(cells) != len(layout.names):
+        return _other_columns(text, len(cells), layout)
+    for name, at in zip(("query", "document"), layout.at, strict=False):
+        if not cells[at].strip(" \t"):
+            ids = list(chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, [at])))
+            return f"has no {name}; give each row its id{filled_down(ids.count(''), len(ids))}"
+        if not _is_utf_8(cells[at]):
+            return f"{name} {shown_cell(cells[at])} {NOT_UTF_8}"
+    value = cells[layout.at[2]]
+    fault = "is not finite"
+    stripped = value.strip(" ")
+    if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
+        values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
+        fault = fault_of(stripped, layout.kind, labels, values)
+        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
+            # Where commas separate columns, one in a number may mark its thousands.
+            fault += OR_READ_DECIMALS
+        elif layout.kind == "qrels" and labels is None and layout.others:
+            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
+    return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
+
+
+def _other_columns(text: str, columns: int, layout: Layout) -> str:
+    """Return the error in a row with more or fewer columns than the layout has."""
+    if not _is_utf_8(text):  # such as a picture
+        return NOT_UTF_8
+    problem = f"{columns_text(columns)}; {layout.words}"
+    if "::" in text:  # as MovieLens separates ratings
+        return f"{problem}; {RATINGS}"
+    if layout in OTHER_SIDE.get(columns, ()):
+        return problem + mark("swapped", said="are both sides swapped?", before="; ")
+    return problem
+
+
+def _is_utf_8(text: str) -> bool:
+    """Return whether no character stands for a byte that is not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 # ndcg/files/reader.py: Read files of rankings as columns and mappings; the format is detected from the content.
@@ -13528,27 +13200,16 @@ def read_columns(
     ):
         unit, file_parts = _file_parts(file, path, request, pool)
         rows = 0
-        problem = ""
         for part in _with_ids(_with_queries_once(file_parts, unit)):
             parts.append(part)
             rows += len(part.table)
             limits.check("rows", rows)
-            problem = part.problem
-            if problem:
-                break
+            if part.problem:
+                raise InputError(part.problem, _place(parts, unit)(rows))
         place = _place(parts, unit)
-        columns = None
-        if rows:
-            columns = _joined(parts, request, pool)
-            limits.check("queries", len(columns.query_ids))
-            has_values = columns.present is None or columns.present.any()
-            # Without a value, the one that is refused may be the first, so that none is no error.
-            if has_values or not problem:
-                columns = checked_rows(columns, columns.present, names, place)
-        if problem:
-            raise InputError(problem, place(rows))
-        if columns is None:
-            columns = _no_rows(kind)
+        columns = _joined(parts, request, pool) if rows else _no_rows(kind)
+        limits.check("queries", len(columns.query_ids))
+        columns = checked_rows(columns, columns.present, names, place)
     notices = [part.notice for part in parts if part.notice]
     if notices:
         warn(f"{path}: {notices[0]}")
@@ -13641,11 +13302,8 @@ def read_qrels(
     columns = read_columns(path, "qrels", limits, labels=labels, fields=fields, format=format)
     if labels is not None:
         words = {number: label for label, number in labels.as_numbers.gains}
-        relevances: dict[str, dict[str, Any]] = {}
-        for query, documents in _mapping(columns).items():
-            values = [words.get(value, value) for value in documents.values()]
-            relevances[query] = dict(zip(documents, values, strict=True))
-        return relevances
+        relevances = [words.get(value, value) for value in columns.value.tolist()]
+        return _mapping(columns._replace(value=np.array(relevances, object)))
     are_whole = (columns.value == np.trunc(columns.value)).all()
     if are_whole and np.abs(columns.value).max() < 2**63:
         columns = columns._replace(value=columns.value.astype(np.int64))
@@ -13708,13 +13366,14 @@ def _file_parts(
 
 def _with_queries_once(parts: Iterator[FilePart], unit: str) -> Iterator[FilePart]:
     """Yield the parts; a query whose documents are in two lists is an error."""
-    first: dict[str, tuple[int, bool]] = {}
+    first: dict[str, str] = {}
     before = 0
     for part in parts:
-        for query, number, has_documents in part.lists:
-            place = (before + number, has_documents)
+        for query, number in part.lists:
+            place = unit.format(before + number)
             if query in first:
-                raise _in_two_lists(query, [first[query], place], unit)
+                problem = f"query {shown_cell(query)} is there twice, first in {first[query]}"
+                raise InputError(f"{problem}; {EACH_QUERY_ONCE}", place)
             first[query] = place
         before += part.span
         yield part
@@ -13725,35 +13384,24 @@ def _with_ids(parts: Iterator[FilePart]) -> Iterator[FilePart]:
 
     Either all queries have ids or none has; a part that differs from the first holds an error.
     """
-    counted = None
+    first = None
     ids = 0
     for part in parts:
-        if part.total == 0 and len(part.table) == 0:
-            yield part
-            continue
-        if counted is None:
-            counted = part.counted
-        if part.counted != counted:
-            problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
-            yield part._replace(table=part.table[:0], problem=problem)
-        elif counted:
-            yield _numbered_on(part, counted, ids)
-        else:
-            yield part
+        named = part
+        if part.total or len(part.table):  # others have no rows, such as the lines of a header
+            first = first or part
+            if part.counted != first.counted:
+                problem = OTHERS_NAMED if part.counted else OTHERS_UNNAMED
+                named = part._replace(table=part.table[:0], problem=problem)
+            elif part.counted:
+                named = _numbered_on(part, ids)
+        yield named
         ids += part.total
 
 
-def _in_two_lists(query: str, places: Sequence[tuple[int, bool]], unit: str) -> InputError:
-    there, here = (unit.format(number) for number, _ in places)
-    empty = [unit.format(number) for number, has_documents in places if not has_documents]
-    words = "is there twice"
-    if there != here:
-        words = f"is in {there} already"
-    return InputError(f"query {shown_cell(query)} {words}; {each_query_once(empty)}", here)
-
-
-def _numbered_on(part: FilePart, counted: str, before: int) -> FilePart:
+def _numbered_on(part: FilePart, before: int) -> FilePart:
     """Return a part with numbers as ids, counted on from the parts before."""
+    counted = part.counted
     numbers = np.arange(part.total)
     if counted == "query":
         numbers = part.table["query"].cast(pa.string()).cast(pa.int64()).to_numpy()
@@ -13776,7 +13424,8 @@ def _joined(parts: list[FilePart], request: ReadRequest, pool: ThreadPoolExecuto
     values = column.to_numpy()
     are_listed = any(part.lists or part.counted == "query" for part in parts)
     if not are_listed and not _have_values(parts, request.names):
-        values, present = values_by_order(len(query), request.names), None
+        values = np.array(values_by_order(len(query), request.names), np.float64)
+        present = None
     hashes = np.empty(len(query), np.uint64)
     ends = np.cumsum([len(part.table) for part in parts]).tolist()
 
@@ -14368,17 +14017,15 @@ def _follow(rankings: Rankings, mask: Mask) -> Mask:
 
 def _doubt_about_nothing(rankings: Rankings, options: Options) -> str:
     """Return what a warning says about queries by position of which none has a score."""
-    if rankings.queries < FEWEST_QUERIES:
+    # The measure IDCG needs no run.
+    if rankings.queries < FEWEST_QUERIES or options.measures == ("IDCG",):
         return ""
-    if len(rankings.score) > 0:
-        # The first document tells nearly always.
-        if rankings.retrieved is None and rankings.score[0] > -np.inf:
-            return ""
-        if rankings.empty().all():  # all documents are padding
-            return ""
-    if options.measures == ("IDCG",):  # which needs no run
+    # The first document tells nearly always.
+    if rankings.retrieved is None and (rankings.score[:1] > -np.inf).any():
         return ""
-    if rankings.sides()[0].any():
+    has_score, _ = rankings.sides()
+    are_padding = len(has_score) > 0 and rankings.empty().all()
+    if are_padding or has_score.any():
         return ""
     return "no query has a score but None or -inf; check the mask, which may be inverted"
 
@@ -14489,9 +14136,9 @@ def doubt_about_order(rankings: Rankings) -> str:
         return _rising_scores(rises, falls)
     # Two labels are 0 and 1 too.
     lengths = np.bincount(query)
-    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
-        return ""
     if not rises.any():
+        return ""
+    if not are_counted or lengths[lengths >= FEWEST_OF_QUERY].sum() < MANY_DOCUMENTS:
         return ""
     return _counted_scores(int(score.min()))
 
@@ -14663,7 +14310,7 @@ def _can_score(inputs: Inputs, options: Options, sides: list[Any]) -> bool:
     if not _has_exact_types(options, _scores_devices_type(score)):
         return False
     if inputs.query_ids is None:
-        return _are_rows(sides)
+        return _scores_devices_are_rows(sides)
     has_mask = len(sides) > 2
     return not has_mask and _scores_devices_are_columns(score, inputs.references, inputs.query_ids)
 
@@ -14680,7 +14327,7 @@ def _has_exact_types(options: Options, score_type: str) -> bool:
     return score_type not in (*INTEGER_TENSORS, "bool")
 
 
-def _are_rows(sides: list[Any]) -> bool:
+def _scores_devices_are_rows(sides: list[Any]) -> bool:
     """Return whether tensors have a row per query, and neither a row per document nor ids."""
     score, relevance = sides[:2]
     if score.ndim != 2 or score.shape[1] <= ROW_OF_TABLE:
@@ -14714,7 +14361,7 @@ def _placed(
     if mask is not None:
         kept = mask != 0
         # Numbers other than 0 and 1 are an error, which the host raises.
-        if _scores_devices_type(mask) != "bool" and (kept != mask).any():
+        if (kept != mask).any():
             return None
     if query_ids is None:
         return Placed(relevance, score, _scores_devices_without_padding(relevance, kept, options.ignore_index))
@@ -14957,24 +14604,6 @@ def _warn_of_order(rankings: Rankings) -> None:
     doubt = doubt_about_order(rankings)
     if doubt:
         warn_of_predictions(doubt)
-
-
-@contextmanager
-def user_terms(rankings: Rankings, first_query: int = 0) -> Iterator[None]:
-    """Rewrite errors of the kernel with the user's names for queries and arguments.
-
-    The first of the rankings' queries has the index `first_query` among all queries.
-    """
-    try:
-        yield
-    except InvalidRankingError as error:
-        argument = {"relevance": "references", "score": "predictions"}[error.array]
-        place, position = f"query {first_query + error.query}", error.position
-        if rankings.place is not None:
-            place, position = rankings.place(error.query, position), None
-        raise InputError(
-            error.problem, argument, place, position=position, hint=error.hint
-        ) from None
 
 
 # ndcg/explanations/slip_terms.py: Slips: ways in which nDCG goes wrong, and their effect on a query.
@@ -16726,7 +16355,7 @@ def _rank(query: Query) -> Arguments:
     return (ranked(query).index(relevant) + 1,)
 
 
-def _explanations_forms_by_query(values: list[Any]) -> dict[str, Any]:
+def _by_query(values: list[Any]) -> dict[str, Any]:
     return {f"q{number}": value for number, value in enumerate(values, start=1)}
 
 
@@ -16774,11 +16403,11 @@ FORMS = {
     "sets": _SETS,
     "ids": _LISTS_OF_IDS,
     "id_lists": _batch(_LISTS_OF_IDS, "[{}, …]", list),
-    "set_runs": _batch(_SETS, "{query: {}}", _explanations_forms_by_query),
+    "set_runs": _batch(_SETS, "{query: {}}", _by_query),
     "hits": _HITS_BY_RANK,
     "hit_rows": _batch(_HITS_BY_RANK, "[{}, …]", np.array, list),
     "ranked": _RANKED,
-    "ranked_runs": _batch(_RANKED, "{query: {}}", _explanations_forms_by_query),
+    "ranked_runs": _batch(_RANKED, "{query: {}}", _by_query),
     "columns": Form(
         (
             Argument("columns by rank", "ranked", _IDS.words),
@@ -16806,7 +16435,7 @@ FORMS = {
         Shows(),
         has_ids=True,
     ),
-    "runs": _batch(_MAPPINGS, "{query: {}}", _explanations_forms_by_query),
+    "runs": _batch(_MAPPINGS, "{query: {}}", _by_query),
     "lists": _LISTS,
     "arrays": _LISTS._replace(of=lambda query: tuple(map(np.array, _explanations_forms_lists(query)))),
     "tensors": _LISTS._replace(of=lambda query: tuple(map(_tensor, _explanations_forms_lists(query))), module="torch"),
@@ -18200,7 +17829,7 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         # A list has None for masked values, but no times.
         values = pa.array(values) if values.dtype.kind in "mM" else values.tolist()
     if not isinstance(values, (list, tuple, range, *ARROW)):
-        given = f"shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+        given = shown(values)
         must_be = "a sequence with one value per query, or a mapping by their ids"
         raise ValueError(f"by must be {must_be}; got {given}")
     try:
@@ -18210,11 +17839,8 @@ def _column(values: Any) -> "pa.Array | pa.ChunkedArray":
         kind = next(kind for is_such, kind in TYPES.items() if is_such(column.type))
         return column.cast(kind)
     except (pa.ArrowException, StopIteration, TypeError, OverflowError, UnicodeError):
-        if isinstance(values, ARROW):
-            given = str(values.type)
-        else:
-            kinds = {type(value).__name__ for value in values if value is not None}
-            given = " and ".join(sorted(kinds))
+        kinds = {type(value).__name__ for value in in_python(values) if value is not None}
+        given = " and ".join(sorted(kinds))
         must_be = "all text, all integers of 64 bits or all booleans, None for no slice"
         problem = f"by must be {must_be}; got {shown(given)[1:-1]}"
         raise ValueError(f"{problem}; give others as text, fractions as ranges") from None
@@ -18312,14 +17938,9 @@ def _refuse_several_systems(data: Any, arguments: Mapping[str, Any], query_ids: 
 def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     if columns["query_ids"] is None:
         return
-    missing_of_sides = []
-    for name, column in columns.items():  # the scores of all systems, and the relevances
-        if name in NOT_SIDES:
-            continue
-        missing = _missing(column)
-        if missing is None:
-            return
-        missing_of_sides.append(missing)
+    # The scores of all systems, and the relevances.
+    sides = [column for name, column in columns.items() if name not in NOT_SIDES]
+    missing_of_sides = [_missing(side) for side in sides if side is not None]
     if len(set(map(len, missing_of_sides))) != 1:
         return  # another error says so
     empty = np.logical_and.reduce(missing_of_sides)
@@ -18328,21 +17949,17 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
         raise InputError(f"{problem}; give one of them, or leave the row out", "data")
 
 
-def _missing(column: Any) -> Mask | None:
-    """Return which values of a column are missing; None if none is, or if it cannot tell."""
+def _missing(column: Any) -> Mask:
+    """Return which values of a column are missing; none of what cannot tell, such as an array."""
     if isinstance(column, pa.Table):  # of a column whose name counts
         column = column.column(0)
     if hasattr(column, "isna"):  # of pandas
-        missing = np.asarray(column.isna(), bool)
-    elif hasattr(column, "is_null"):  # of Polars and Arrow
-        missing = np.asarray(column.is_null(), bool)
-    elif isinstance(column, (list, tuple)) and None in column:
-        missing = np.array([value is None for value in column], bool)
-    else:
-        return None
-    if not missing.any():
-        return None
-    return missing
+        return np.asarray(column.isna(), bool)
+    if hasattr(column, "is_null"):  # of Polars and Arrow
+        return np.asarray(column.is_null(), bool)
+    if isinstance(column, (list, tuple)):
+        return np.array([value is None for value in column], bool)
+    return np.zeros(len(column), bool)
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:
@@ -18504,9 +18121,8 @@ def weights(sample_weight: Any, queries: int, query_ids: Any = None) -> Floats |
 def _scores_means_as_floats(weights_in_order: Any) -> Floats:
     """Return weights as numbers; an error names the first that is none."""
     if isinstance(weights_in_order, np.ndarray) and weights_in_order.dtype.kind in "biuf":
-        # A masked weight is refused below, with its place.
-        if not np.ma.is_masked(weights_in_order):
-            return np.asarray(weights_in_order, np.float64)
+        # A masked weight becomes nan, which is refused with its place.
+        return np.asarray(np.ma.filled(weights_in_order.astype(np.float64), np.nan))
     numbers = list(map(number, weights_in_order))
     for query, value in enumerate(numbers):
         # Flags are weights of 1 and 0.
@@ -22780,9 +22396,7 @@ def _arrays_for_sklearn(rankings: Rankings) -> tuple[Array, Array]:
     documents in place like this.
     """
     engine = mark("engine", "sklearn")
-    judged = rankings.judged
-    if judged is None:
-        judged = np.ones(len(rankings.relevance), bool)
+    _, judged = rankings.sides()
     _refuse_what_sklearn_cannot_score(rankings, judged)
     lengths = np.diff(np.append(0, np.cumsum(judged))[rankings.offsets])
     unlike = (lengths != lengths[0]) | (lengths == 0)
@@ -24573,15 +24187,13 @@ class _Side(NamedTuple):
             others = "the rankings are" if argument == "exclude" else "the other side is"
             problem = f"must be a Spark DataFrame, as {others}; got {shown(frame)}"
             raise InputError(problem, argument)
-        try:
+        with in_place(argument):
             try:
                 columns = _scores_spark_rows_chosen(frame, names)
             except UnknownFieldError:
                 # Documents may be in arrays.
                 frame = _with_a_row_for_each_document(frame, names)
                 columns = _scores_spark_rows_chosen(frame, names)
-        except ValueError as error:
-            raise within(error, argument) from None
         side = cls(frame, columns, names)
         for field in ("query", "document"):
             _check_ids(argument, columns[field], side.type_of(field))
@@ -25046,17 +24658,15 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
     weights = np.ones(len(offsets) - 1)
     if "sample_weight" in columns:
         weights = _weights(columns["sample_weight"], offsets, place)
-    try:
+    with in_place("reference", instead_of="references"):  # of text in place of a relevance
         rankings = join_lists(
             sides[0], sides[1], options.ignore_index, options.score_order, options.labels, place
         )
-    except InputError as error:  # text in place of a relevance
-        raise within(error, "reference", instead_of="references") from None
     rankings = rankings._replace(answered=answered, place=place)
     if "excluded" in columns:
         excluded = columns["excluded"].to_numpy(zero_copy_only=False)
         rankings = rankings.only(~excluded, options.exclude_from)
-    try:
+    with user_terms(rankings, relevance="reference", score="prediction"):
         rankings = rankings.with_scores_in(options.score_dtype)
         rankings = rankings.with_highest_first(options.score_order)
         if options.labels is not None:
@@ -25065,9 +24675,6 @@ def _scores_spark_measure(options: Options, table: pa.Table) -> Measured | None:
             refuse_missing(rankings)
         scored = rankings.judged_only() if options.judged_only else rankings
         values = measure_rankings(scored, options)
-    except InvalidRankingError as error:
-        argument = {"relevance": "reference", "score": "prediction"}[error.array]
-        raise InputError(error.problem, argument, place(error.query), hint=error.hint) from None
     results = [np.asarray(values[measure][row]) for _, measure, row in options.results]
     missing = int(rankings.missing.sum()) if "missing" in table.column_names else 0
     return Measured(ids, results, weights, missing, nulls)
@@ -25281,10 +24888,7 @@ class OneQuery(NamedTuple):
         ids: Sequence[Any] = range(len(score))
         if part.documents is not None:
             ids = part.documents(index)
-        judged = np.ones(len(score), bool)
-        if part.judged is not None:
-            judged = part.judged[rows]
-        retrieved = in_both(score > -np.inf, taken(part.retrieved, rows))
+        retrieved, judged = part.sides_of(index)
         return cls(ids, relevance, score, judged, retrieved)
 
 
@@ -26682,10 +26286,7 @@ def _report(name: str, report: Any) -> Report:
         path = os.fspath(report)
         place = f"{place}: {path}"
         with naming_file(path):
-            try:
-                values = parse_json(read_content(path))
-            except json.JSONDecodeError as error:
-                raise ValueError(f"is not a report saved as JSON: {error}") from None
+            values = parse_json(read_content(path))
     elif hasattr(report, "to_dict"):
         # Also a report from another copy of this package.
         values = report.to_dict()

@@ -247,7 +247,7 @@ def parse_json(text: bytes, place: str = "line {0.lineno}, column {0.colno}") ->
     """
     decoded = utf8_text(text)
     try:
-        return JSON.decode(decoded)
+        return DECODER.decode(decoded)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg}", place.format(error)) from None
     except RecursionError:
@@ -263,7 +263,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-JSON = json.JSONDecoder(object_pairs_hook=_object)
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 # Words

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from ..inputs.fields import VALUE
+from ..inputs.fields import DECIMAL_COMMA, OR_READ_DECIMALS, VALUE, instead_of_relevance
 from ..inputs.ids import filled_down
 from ..measure.labels import Labels
 from ..measure.messages import mark
@@ -321,6 +321,11 @@ def _problem(rows: Sequence[bytes], layout: Layout, labels: Labels | None) -> st
     if not NUMBER.fullmatch(stripped.encode("utf-8", "surrogateescape")):
         values = chain.from_iterable(cells_in(rows[:SAMPLE], layout.delimiter, layout.at[2:]))
         fault = fault_of(stripped, layout.kind, labels, values)
+        if DECIMAL_COMMA.fullmatch(stripped) and layout.delimiter in ";\t":
+            # Where commas separate columns, one in a number may mark its thousands.
+            fault += OR_READ_DECIMALS
+        elif layout.kind == "qrels" and labels is None and layout.others:
+            fault += f"; {instead_of_relevance(layout.fields['relevance'], layout.others)}"
     return f"the {VALUE[layout.kind]} {shown_cell(value)} {fault}"
 
 

@@ -25,7 +25,7 @@ from .documents import ById, documents_of_query, has_ids
 from .fields import Names, standard_names
 from .hashes import Columns
 from .no_rankings import refuse_ids, types_of_tuples
-from .sides import by_query, read_side, row_of_table
+from .sides import read_by_query, read_side, row_of_table
 from .sources import ARROW, are_lists, in_python, is_one_column, is_sparse
 
 Rows = Sequence[Any]  # a list per query
@@ -150,7 +150,7 @@ def _beside_judged_ids(run: Any, qrels: Any, names: Names) -> tuple[Any, Any]:
 
 def _ranked(run: Any, names: Names) -> ById:
     """Return lists of integers as ids, best first."""
-    ranked = by_query("predictions", enumerate(_lists(run)), names, by_position=True)
+    ranked = read_by_query("predictions", enumerate(_lists(run)), names, by_position=True)
     return replace(ranked, form="lists of integers, which are ids beside ids")
 
 

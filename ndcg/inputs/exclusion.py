@@ -24,7 +24,7 @@ from .ids import (
     read_ids,
 )
 from .no_rankings import MANY_DOCUMENTS
-from .sources import in_python, plain, settled
+from .sources import ARROW, in_python, plain, settled
 
 SAME_TYPE = "give both the same type; ids in files are text"
 
@@ -152,7 +152,10 @@ def _rows(exclude: Any) -> tuple[RowNumbers, Any, Any]:
     if isinstance(exclude, Pairs):
         return _rows_of_pairs(exclude)
     forms = "{query: ids}, a file, or a DataFrame with a row for each query and document"
-    raise InputError(f"{mark('exclude')} must be {forms}; got {type(exclude).__name__}")
+    given = type(exclude).__name__
+    if isinstance(exclude, ARROW):
+        given = "one column; of a Series of lists by query, give to_dict()"
+    raise InputError(f"{mark('exclude')} must be {forms}; got {given}")
 
 
 def _rows_of_mapping(exclude: Mapping[Any, Any]) -> tuple[RowNumbers, Any, Any]:

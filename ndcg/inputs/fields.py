@@ -216,6 +216,15 @@ def fields_without_role(fields: Iterable[Any], chosen: Mapping[str, Any]) -> tup
     return tuple(field for field in left if not ROW_NUMBER.fullmatch(field))
 
 
+def instead_of_relevance(name: Any, others: Sequence[str]) -> str:
+    """Return what an error says about text that was read as relevances, beside other fields.
+
+    >>> print(InputError(instead_of_relevance("reference", ["verdicts"])))
+    the relevance is 'reference', and fields={'relevance': '...'} names another of 'verdicts'
+    """
+    return f"the relevance is {shown(name)}{or_another('relevance', others)}"
+
+
 def or_another(role: str, others: Sequence[str]) -> str:
     """Return what an error says about fields that may have a role in place of another, if any."""
     if not others:
@@ -696,6 +705,10 @@ def _other_ways(unclear: Mapping[str, Sequence[Any]], names: Names, fields: Fiel
         if positions:
             position = f"if {shown(positions[0])} is a position among the candidates"
             ways.append(f"{position}, give the ids there, {{query: {{ids[position]: score}}}}")
+        for pattern, count in Counter(map(_without_numbers, fields)).most_common(1):
+            if count > 1:
+                documents = f"if {shown(pattern)} are the documents of a query"
+                ways.append(f"{documents}, make one list of them")
     if "score" in lacking and names.name("score") is None:
         lowest = fields_called(LOWEST_FIRST, fields)
         others = [path for path in fields if says_lowest_first(path) and path not in lowest]

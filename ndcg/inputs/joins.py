@@ -585,6 +585,9 @@ def another_kind(*unlike: tuple[str, Any, Any]) -> InputError:
     text = next((value for value in (run_id, qrels_id) if isinstance(value, str)), "")
     if LEADING_ZEROS.fullmatch(text):
         hint = f"{text!r} has zeros that integers lose; read the ids of both as text (dtype=str)"
+    elif noun == "document" and isinstance(run_id, int) and text and not text.isdigit():
+        # As text, an integer would not be this id either.
+        hint = "look up an index, as rerankers return it, in the ids that were ranked, ids[index]"
     return InputError(f"{problem}; {hint}", "predictions")
 
 

@@ -235,7 +235,7 @@ def _of_mapping(argument: str, side: Mapping[Any, Any], names: Names) -> ById | 
         firsts = {type(next(iter(documents.values()), None)) for documents in side.values()}
         if all(issubclass(kind, (Real, NoneType)) for kind in firsts):
             return ById(side)
-    return by_query(argument, side.items(), names, by_position=False)
+    return read_by_query(argument, side.items(), names, by_position=False)
 
 
 def is_single_object(side: Mapping[Any, Any], names: Names) -> bool:
@@ -387,7 +387,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     # The first query with documents tells the form of all.
     first = _first_filled(rows)
     if first is None and any(isinstance(row, (Set, Mapping)) for row in rows):
-        return by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
+        return read_by_query(argument, enumerate(rows), names, by_position=True)  # all are empty
     # Arrays, columns and Series of ids become lists, which are looked at once more.
     if _is_column_of_ids(argument, first) or is_by_index(first, by_position=True):
         rows = [_as_row(argument, row) for row in rows]
@@ -399,7 +399,7 @@ def _of_list(argument: str, side: Any, rows: Sequence[Any], names: Names) -> Any
     if _are_ids(first) and names.labels is not None:
         return side  # labels if the other side holds numbers, which both sides together tell
     if _have_ids(first):
-        return by_query(argument, enumerate(rows), names, by_position=True)
+        return read_by_query(argument, enumerate(rows), names, by_position=True)
     return side
 
 
@@ -496,7 +496,7 @@ def are_hits(row: Any) -> bool:
     return is_object(first_in(row))
 
 
-def by_query(
+def read_by_query(
     argument: str, queries: Iterable[tuple[Any, Any]], names: Names, by_position: bool
 ) -> ById:
     """Return the documents of queries by the ids of queries, or by their numbers."""

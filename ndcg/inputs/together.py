@@ -15,6 +15,8 @@ from .columns import check_queries_equal
 from .documents import ById, has_ids, ids_of_queries
 from .fields import Names
 from .hashes import Columns
+from .ids import id_kind
+from .joins import another_kind
 
 WRITTEN_LIST = re.compile(r"\s*[\[({].*[\])}]\s*", re.DOTALL)
 SEPARATOR = re.compile(r"\s*[,;|]\s*|\s+")
@@ -101,7 +103,11 @@ def _refuse_one_by_position(run: ById | Columns, qrels: ById | Columns) -> None:
     argument = "references" if ranked is None else "predictions"
     problem = "the queries have no ids, which those of the other side have"
     ids_in_order = mark("query_ids", after=", the query of each list, or ")
-    raise InputError(f"{problem}; give {ids_in_order}{{query: ...}}", argument)
+    words = f"{problem}; give {ids_in_order}{{query: ...}}"
+    ids = (run.first_id, qrels.first_id)
+    if None not in ids and len({id_kind(type(document)) for document in ids}) > 1:
+        words += f"; {another_kind(('document', *ids)).problem}"  # which would be the next error
+    raise InputError(words, argument)
 
 
 # Ids that hold several
