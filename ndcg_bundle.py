@@ -7087,17 +7087,19 @@ def refuse_ids(
 
     Of -1, and of 0 if few values are 0, a query may have several, which fill up its row.
 
-    The highest of each side is above the length of the longest query, which ranks and grades are
-    not. In many documents that is an error. In few there is no 0, and each query has at least three
-    documents: that is a warning.
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the first side must go beyond that length: that is a warning.
     """
     if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
         return
-    if min(side.max() for side in sides) <= lengths.max():
-        return
+    highest = [side.max() for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
-    have_zeros = any((side == 0).any() for side in sides)
-    if not are_many and (have_zeros or lengths.min() < FEWEST_OF_QUERY):
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < FEWEST_OF_QUERY or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
     for side in sides:
@@ -12363,7 +12365,7 @@ def _files_cells_values(text: str) -> Any:
     end = 0
     while start := NOT_BLANK.search(text, end):
         try:
-            value, end = JSON.raw_decode(text, start.start())
+            value, end = DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
             raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
         values.append(value)
@@ -17941,7 +17943,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     # The scores of all systems, and the relevances.
     sides = [column for name, column in columns.items() if name not in NOT_SIDES]
     missing_of_sides = [_missing(side) for side in sides if side is not None]
-    if len(set(map(len, missing_of_sides))) != 1:
+    if len(set(map(np.shape, missing_of_sides))) != 1:
         return  # another error says so
     empty = np.logical_and.reduce(missing_of_sides)
     if empty.any():
@@ -17959,7 +17961,7 @@ def _missing(column: Any) -> Mask:
         return np.asarray(column.is_null(), bool)
     if isinstance(column, (list, tuple)):
         return np.array([value is None for value in column], bool)
-    return np.zeros(len(column), bool)
+    return np.zeros(np.shape(column)[:1], bool)
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from .content import JSON, NO_LIMITS, delimiter_of, utf8_text
+from .content import DECODER, NO_LIMITS, delimiter_of, utf8_text
 from .detection import START, form_of
 from .tables import table_in
 
@@ -66,7 +66,7 @@ def _values(text: str) -> Any:
     end = 0
     while start := NOT_BLANK.search(text, end):
         try:
-            value, end = JSON.raw_decode(text, start.start())
+            value, end = DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
             raise ValueError(f"line {error.lineno}: not JSON: {error.msg}") from None
         values.append(value)

@@ -122,17 +122,19 @@ def refuse_ids(
 
     Of -1, and of 0 if few values are 0, a query may have several, which fill up its row.
 
-    The highest of each side is above the length of the longest query, which ranks and grades are
-    not. In many documents that is an error. In few there is no 0, and each query has at least three
-    documents: that is a warning.
+    In many documents the highest of each side is above the length of the longest query, which
+    ranks and grades are not: that is an error. In few there is no 0, each query has at least three
+    documents, and only the first side must go beyond that length: that is a warning.
     """
     if any(side.dtype.kind not in "iu" or len(side) == 0 for side in sides):
         return
-    if min(side.max() for side in sides) <= lengths.max():
-        return
+    highest = [side.max() for side in sides]
     are_many = len(sides[0]) >= MANY_DOCUMENTS
-    have_zeros = any((side == 0).any() for side in sides)
-    if not are_many and (have_zeros or lengths.min() < FEWEST_OF_QUERY):
+    if are_many and min(highest) <= lengths.max():
+        return
+    if not are_many and (lengths.min() < FEWEST_OF_QUERY or highest[0] <= lengths.max()):
+        return
+    if not are_many and any((side == 0).any() for side in sides):
         return
     query = np.repeat(np.arange(len(lengths)), lengths)
     for side in sides:

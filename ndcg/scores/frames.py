@@ -116,7 +116,7 @@ def _refuse_empty_rows(columns: Mapping[str, Any]) -> None:
     # The scores of all systems, and the relevances.
     sides = [column for name, column in columns.items() if name not in NOT_SIDES]
     missing_of_sides = [_missing(side) for side in sides if side is not None]
-    if len(set(map(len, missing_of_sides))) != 1:
+    if len(set(map(np.shape, missing_of_sides))) != 1:
         return  # another error says so
     empty = np.logical_and.reduce(missing_of_sides)
     if empty.any():
@@ -134,7 +134,7 @@ def _missing(column: Any) -> Mask:
         return np.asarray(column.is_null(), bool)
     if isinstance(column, (list, tuple)):
         return np.array([value is None for value in column], bool)
-    return np.zeros(len(column), bool)
+    return np.zeros(np.shape(column)[:1], bool)
 
 
 def _slices_named(by: Any, arguments: Mapping[str, Any]) -> Any:

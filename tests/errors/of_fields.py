@@ -415,6 +415,10 @@ OF_FRAMES: dict[str, Row] = {
     "a record without a column": data(
         "data", frame=[{"user": "a", "score": 1, "label": 1}, {"user": "a"}]
     ),
+    "another table as the references": data(
+        "predictions",
+        references=pd.DataFrame({"user": ["a", "a"], "item": ["x", "y"], "rel": [1, 0]}),
+    ),
     "a label as a score": data("predictions", predictions="label", references="score"),
     "a rank as a score": data(
         "predictions",
