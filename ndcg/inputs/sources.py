@@ -25,6 +25,8 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     A value that several arguments share is converted once.
     """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    if not foreign:
+        return dict(arguments)
     refuse_other_orders(foreign)
     arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
@@ -363,10 +365,9 @@ def _from_column_of_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    if str(getattr(values, "dtype", None)) == "object":
-        first = next(iter(values), None)
-        if isinstance(first, np.ma.MaskedArray):
-            return list(values)  # since Arrow ignores masks
+    rows = _masked_rows(values)
+    if rows is not None:
+        return rows
     try:
         return _only_column(pa.chunked_array(values))
     except Exception:
@@ -374,6 +375,20 @@ def _from_stream(values: Any) -> Any:
             raise
         # Arrow cannot hold it: it is sparse, or one of mixed objects.
         return np.asarray(values)
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
+    if is_one_column(values) and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
+        return None
+    rows = list(values)
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
+        return None
+    return rows
 
 
 def _names_of_fields(values: Any) -> list[str]:
@@ -392,10 +407,12 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    names = [field.name for field in column.type]
-    names_of_data = [name for name in names if not name.startswith("__index_level_")]
-    if len(names_of_data) != 1:
+    positions = []
+    for position, field in enumerate(column.type):
+        if not field.name.startswith("__index_level_"):
+            positions.append(position)
+    if len(positions) != 1:
         return column
-    position = names.index(names_of_data[0])
+    (position,) = positions
     chunks = [chunk.flatten()[position] for chunk in column.chunks]
     return pa.chunked_array(chunks, column.type.field(position).type)
