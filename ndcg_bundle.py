@@ -30,7 +30,7 @@ import unicodedata
 import warnings
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
@@ -954,14 +954,7 @@ def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
 
 @contextmanager
 def in_place(*places: str, instead_of: str = "") -> Iterator[None]:
-    """Name the places around an error, as `within` does.
-
-    >>> with in_place("references", "query 'q1'"):
-    ...     raise InputError("the hit has no id")
-    Traceback (most recent call last):
-    ...
-    ndcg.measure.messages.InputError: references: query 'q1': the hit has no id
-    """
+    """Name the places around an error, as `within` does."""
     try:
         yield
     except ValueError as error:
@@ -3200,6 +3193,8 @@ def settled(arguments: Mapping[str, Any]) -> dict[str, Any]:
     A value that several arguments share is converted once.
     """
     foreign = {name: values for name, values in arguments.items() if not _is_plain(values)}
+    if not foreign:
+        return dict(arguments)
     refuse_other_orders(foreign)
     arrays: dict[int, Any] = {}  # by identity, since columns cannot be compared or hashed
     for name, values in foreign.items():
@@ -3538,10 +3533,9 @@ def _from_column_of_dataset(column: Any) -> Any:
 
 
 def _from_stream(values: Any) -> Any:
-    if str(getattr(values, "dtype", None)) == "object":
-        first = next(iter(values), None)
-        if isinstance(first, np.ma.MaskedArray):
-            return list(values)  # since Arrow ignores masks
+    rows = _masked_rows(values)
+    if rows is not None:
+        return rows
     try:
         return _only_column(pa.chunked_array(values))
     except Exception:
@@ -3549,6 +3543,20 @@ def _from_stream(values: Any) -> Any:
             raise
         # Arrow cannot hold it: it is sparse, or one of mixed objects.
         return np.asarray(values)
+
+
+def _masked_rows(values: Any) -> list[Any] | None:
+    """Return the rows of a column of objects if some are masked arrays; Arrow ignores masks."""
+    if is_one_column(values) and hasattr(values, "iloc"):
+        values = values.iloc[:, 0]
+    if str(getattr(values, "dtype", None)).lower() != "object":
+        return None
+    if isinstance(next(iter(values), None), (str, int)):  # ids; looking at all takes long
+        return None
+    rows = list(values)
+    if not any(issubclass(kind, np.ma.MaskedArray) for kind in set(map(type, rows))):
+        return None
+    return rows
 
 
 def _names_of_fields(values: Any) -> list[str]:
@@ -3567,11 +3575,13 @@ def _only_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return the column of a table with a single column, not counting the pandas index."""
     if not pa.types.is_struct(column.type):
         return column
-    names = [field.name for field in column.type]
-    names_of_data = [name for name in names if not name.startswith("__index_level_")]
-    if len(names_of_data) != 1:
+    positions = []
+    for position, field in enumerate(column.type):
+        if not field.name.startswith("__index_level_"):
+            positions.append(position)
+    if len(positions) != 1:
         return column
-    position = names.index(names_of_data[0])
+    (position,) = positions
     chunks = [chunk.flatten()[position] for chunk in column.chunks]
     return pa.chunked_array(chunks, column.type.field(position).type)
 
@@ -6689,6 +6699,10 @@ def documents_of_query(
         before, position = _first_repeated(ids)
         if ids[position] == "":  # padding, and no document
             raise InputError(EMPTY_ID, position=position)
+        if ids[position] == "":  # padding, and no document
+            raise InputError(EMPTY_ID, position=position)
+        if ids[position] == "":  # padding, and no document
+            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
         if values is None and isinstance(ids[position], Real):
@@ -9353,6 +9367,8 @@ def _listed(columns: list[Any]) -> str:
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
+UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
+UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -9367,6 +9383,14 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     name = frame.names[0]
     # A single column has no documents beside its queries; it may be a column of lists.
     if len(frame.names) == 1 and name != names.name("document"):
+        separator = UNSPLIT.search(str(name))
+        if separator:
+            hint = f"read the file with sep={separator[0]!r}, or give its path"
+            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
+        separator = UNSPLIT.search(str(name))
+        if separator:
+            hint = f"read the file with sep={separator[0]!r}, or give its path"
+            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
         separator = UNSPLIT.search(str(name))
         if separator:
             hint = f"read the file with sep={separator[0]!r}, or give its path"
@@ -22095,8 +22119,7 @@ class Meter:
             query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _loops_meter_without_padding(scores, labels, mask, query_ids)
-        # A single number has no length, and is refused later.
-        if not length_hint(scores, 1) and not length_hint(labels, 1):
+        if _loops_meter_is_empty(scores) and _loops_meter_is_empty(labels):
             return  # for example the last batch of a process
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
@@ -22242,6 +22265,13 @@ def _added(*several: Sums) -> Sums:
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
+
+
+def _loops_meter_is_empty(side: Any) -> bool:
+    if hasattr(side, "shape"):  # a sparse matrix has no length
+        return bool(side.shape[:1] == (0,))
+    # A single number is refused later.
+    return isinstance(side, Sized) and not len(side)
 
 
 def array_of_ids(ids: Any) -> Any:

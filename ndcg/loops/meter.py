@@ -7,10 +7,9 @@ later.
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from itertools import chain
-from operator import length_hint
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -78,8 +77,7 @@ class Meter:
             query_ids = array_of_ids(query_ids)
         if mask is not None:
             scores, labels, query_ids = _without_padding(scores, labels, mask, query_ids)
-        # A single number has no length, and is refused later.
-        if not length_hint(scores, 1) and not length_hint(labels, 1):
+        if _is_empty(scores) and _is_empty(labels):
             return  # for example the last batch of a process
         if query_ids is None:
             self._add(measure_inputs(Inputs(scores, labels), self.options))
@@ -225,6 +223,13 @@ def _added(*several: Sums) -> Sums:
         except OverflowError:
             raise ValueError(f"{name}: the sum over queries overflows; scale the gains") from None
     return total
+
+
+def _is_empty(side: Any) -> bool:
+    if hasattr(side, "shape"):  # a sparse matrix has no length
+        return bool(side.shape[:1] == (0,))
+    # A single number is refused later.
+    return isinstance(side, Sized) and not len(side)
 
 
 def array_of_ids(ids: Any) -> Any:

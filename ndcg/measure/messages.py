@@ -191,14 +191,7 @@ def within(error: ValueError, *places: str, instead_of: str = "") -> InputError:
 
 @contextmanager
 def in_place(*places: str, instead_of: str = "") -> Iterator[None]:
-    """Name the places around an error, as `within` does.
-
-    >>> with in_place("references", "query 'q1'"):
-    ...     raise InputError("the hit has no id")
-    Traceback (most recent call last):
-    ...
-    ndcg.measure.messages.InputError: references: query 'q1': the hit has no id
-    """
+    """Name the places around an error, as `within` does."""
     try:
         yield
     except ValueError as error:

@@ -238,7 +238,7 @@ def test_the_error_for_two_logits_says_how_to_make_one_score(
         trainer.evaluate()
     with pytest.raises(
         ValueError,
-        match=f"^predictions must be flat with query_ids, one number per document; {got}$",
+        match=f"^predictions must be flat, one number per document; {got}$",
     ):
         ndcg.compute(predictions=np.zeros((len(PAIRS), 2)), **columns(PAIRS))
 
