@@ -6699,10 +6699,6 @@ def documents_of_query(
         before, position = _first_repeated(ids)
         if ids[position] == "":  # padding, and no document
             raise InputError(EMPTY_ID, position=position)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
         if values is None and isinstance(ids[position], Real):
@@ -9367,8 +9363,6 @@ def _listed(columns: list[Any]) -> str:
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -9383,14 +9377,6 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     name = frame.names[0]
     # A single column has no documents beside its queries; it may be a column of lists.
     if len(frame.names) == 1 and name != names.name("document"):
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
         separator = UNSPLIT.search(str(name))
         if separator:
             hint = f"read the file with sep={separator[0]!r}, or give its path"

@@ -151,10 +151,6 @@ def documents_of_query(
         before, position = _first_repeated(ids)
         if ids[position] == "":  # padding, and no document
             raise InputError(EMPTY_ID, position=position)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
-        if ids[position] == "":  # padding, and no document
-            raise InputError(EMPTY_ID, position=position)
         problem = f"document {shown(ids[position])} is in position {before} already"
         hint = once(names.kind)
         if values is None and isinstance(ids[position], Real):

@@ -1,8 +1,6 @@
 """Read tables: whatever has named columns, whose rows are documents or have lists of them."""
 
 import re
-import re
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -35,8 +33,6 @@ from .sources import ARROW, ROWS_LOOKED_AT, in_python, library_of, plain, settle
 
 HASHED = 1 << 17  # rows whose ids a thread hashes at a time
 UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
-UNSPLIT = re.compile("[;|\t]")  # between the names in a header that was read as one
 
 
 def table_of(argument: str, side: Any, names: Names) -> Frame | None:
@@ -51,14 +47,6 @@ def table_of(argument: str, side: Any, names: Names) -> Frame | None:
     name = frame.names[0]
     # A single column has no documents beside its queries; it may be a column of lists.
     if len(frame.names) == 1 and name != names.name("document"):
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
-        separator = UNSPLIT.search(str(name))
-        if separator:
-            hint = f"read the file with sep={separator[0]!r}, or give its path"
-            raise InputError(f"has a single column, {shown(name)}; {hint}", argument)
         separator = UNSPLIT.search(str(name))
         if separator:
             hint = f"read the file with sep={separator[0]!r}, or give its path"
