@@ -55,6 +55,7 @@ SAMPLE = 100  # lines
 FIRST_LINE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*+([ \t\r]*[^ \t\r\n#][^\n]*)\n?")
 # A cell with the spaces around its quotes, and with its end.
 CELL = r'[{1}]*+(?:("(?:[^"\n]|"")*+")[{1}]*+(?=[{0}\n]|\Z)|([^{0}\n]*+))([{0}\n]|\Z)'
+FLAG = re.compile(rb"(?i)\b(?:true|false)\b")
 COMMENT = re.compile(rb"#[^\n]*")
 EXTRA = re.compile(rb"(?m)^((?:[^ \n]+ ){5}[^ \n]+) .*$")  # the text after the tag of a run
 
@@ -218,8 +219,10 @@ def _parse_rows(text: bytes, layout: Layout, labels: Labels | None) -> pa.Table:
         text = _with_bare_quotes(text, layout)
     try:
         return _read_cells(text, layout, is_padded, ROWS.types[2])
-    except pa.ArrowInvalid:  # for values that are labels or flags, or for a faulty row
-        return _read_cells(text, layout, is_padded, pa.string(), labels)
+    except pa.ArrowInvalid:
+        if labels is None and not _has_flags(text, layout):
+            raise
+    return _read_cells(text, layout, is_padded, pa.string(), labels)
 
 
 def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
@@ -232,6 +235,11 @@ def _with_bare_quotes(text: bytes, layout: Layout) -> bytes:
             cell = CELL.format(layout.delimiter, layout.padding)
             return re.sub(cell.encode(), rb"\1\2\3", text)
     return text
+
+
+def _has_flags(text: bytes, layout: Layout) -> bool:
+    """Return whether CSV or TSV may have true or false as values, as pandas writes them."""
+    return not layout.is_trec and FLAG.search(text) is not None
 
 
 def _read_cells(
