@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from .columns import read_columns, with_column
+from .columns import NO_COLUMNS, read_columns, with_column
 from .guide import LESSONS, STEPS, query_of_documents
 from .html import sentence
 from .metric import tables
 from .paste import pasted_rows, usual_columns
-from .ranking import MOST_DOCUMENTS, Ranking, Row, ranking_of
+from .ranking import Ranking, Row, ranking_of
 from .settings import (
     CHOICES,
     CONVENTIONS,
@@ -99,7 +99,8 @@ class Address(NamedTuple):
 
     def read_as(self, file: str, column: str | None, role: str) -> str:
         """Return a link to the page with a column of a file in another role."""
-        return self.choose(columns=with_column(self.chosen.get("columns", ""), file, role, column))
+        columns = self.chosen.get("columns", NO_COLUMNS)
+        return self.choose(columns=with_column(columns, file, role, column))
 
     def set(self, name: str, word: str) -> str:
         """Return a link to the page with another word of an option, or another convention."""
@@ -123,32 +124,21 @@ class Address(NamedTuple):
 
     def _parameters(self) -> dict[str, str]:
         settings = self.settings
+        rows = self.rows
         parameters = {"tab": self.place, "step": self.step, "guess": self.guess}
-        if self.rows:
-            parameters |= column_parameters(self.rows)
+        for place, name in enumerate(("ids", "rel", "scores")):
+            parameters[name] = csv_text(row[place] for row in rows)
         parameters |= {"order": self.order, "k": settings.k, "convention": settings.convention}
         parameters |= settings.chosen
         parameters |= {"got": self.got, **self.chosen}
         # defaults are left out, so that the plain address is that of the start
         usual = {"tab": "understand", "k": "10", "convention": "sklearn"}
+        usual["ids"], usual["scores"] = map(csv_text, usual_columns(len(rows)))
         shown = {}
         for name, text in parameters.items():
-            if text and text != usual.get(name):
+            if text not in ("", usual.get(name)):
                 shown[name] = text
         return shown
-
-
-def column_parameters(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the columns of a ranking, without usual names and scores."""
-    ids, relevance, scores = map(list, zip(*rows, strict=True))
-    usual_ids, usual_scores = usual_columns(len(rows))
-    # one document that is not judged leaves nothing, which would be no ranking
-    parameters = {"rel": csv_text(relevance) or '""'}
-    if ids != usual_ids:
-        parameters["ids"] = csv_text(ids)
-    if scores != usual_scores:
-        parameters["scores"] = csv_text(scores)
-    return parameters
 
 
 def csv_text(cells: Iterable[str]) -> str:
@@ -187,8 +177,9 @@ class _Reader:
         self.parameters = parameters
         self.notes: list[Note] = []
 
-    def note(self, name: str, problem: Any, *link: str) -> None:
+    def note(self, name: str, problem: Any) -> None:
         """Note that a part is at fault, and with which link it is not."""
+        link = getattr(problem, "link", ())
         # It may be of a link, or was typed into a field.
         says, pasted = f"{name}={self.parameters.get(name, ''):.40} was not read:", None
         if name == "paste":
@@ -221,12 +212,8 @@ class _Reader:
     def ranking(self, address: Address) -> Any:
         """Return the address with its ranking; a faulty one is that of the step."""
         rows = self._rows()
-        if rows:
-            address = self._with_rows(address, "rel", rows)
-        labels = label_names(address.settings.options)
-        rows = self.read("paste", (), partial(pasted_rows, labels=labels))
-        if rows:
-            address = self._with_rows(address._replace(step="", guess=""), "paste", rows)
+        address = self.read("rel", address, lambda _: with_rows(address, rows))
+        address = self.read("paste", address, partial(with_pasted, address))
         address = self.read("grade", address, partial(graded, address))
         try:
             address.ranking()
@@ -235,19 +222,6 @@ class _Reader:
             usual = Settings(address.settings.k, address.settings.convention)
             address = address._replace(settings=usual, rows=())
         return self.read("order", address, partial(ordered, address))
-
-    def _with_rows(self, address: Address, name: str, rows: tuple[Row, ...]) -> Address:
-        """Return the address with the rows of a part, unless they are no ranking."""
-        changed = address._replace(rows=rows)
-        try:
-            changed.ranking()
-        except tables.InputError as problem:  # of a negative relevance
-            self.note(name, problem, changed.set("negative_relevance", "clip"), "Count it as 0")
-            return address
-        except ValueError as problem:
-            self.note(name, problem)
-            return address
-        return changed
 
     def _rows(self) -> tuple[Row, ...]:
         relevance = self.read("rel", [], cells_of)
@@ -302,8 +276,8 @@ def cells_of(text: str) -> list[str]:
     """Return the cells of a column."""
     lines: list[list[str]] = [*csv.reader(text.splitlines()), []]
     cells = list(map(str.strip, lines[0]))
-    if len(lines) > 2 or len(cells) > MOST_DOCUMENTS:
-        raise ValueError(f"it must be one line of at most {MOST_DOCUMENTS} documents")
+    if len(lines) > 2:
+        raise ValueError("it must be one line")
     # half of a surrogate pair could not be sent
     return [cell.encode("utf-8", "replace").decode() for cell in cells]
 
@@ -316,15 +290,30 @@ def cells_beside(relevance: Sequence[str], text: str) -> list[str]:
     return cells
 
 
+def with_rows(address: Address, rows: tuple[Row, ...]) -> Address:
+    """Return an address with another ranking, after a check."""
+    changed = address._replace(rows=rows)
+    try:
+        changed.ranking()
+    except tables.InputError as problem:  # of a negative relevance
+        problem.link = changed.set("negative_relevance", "clip"), "Count it as 0"
+        raise
+    return changed
+
+
+def with_pasted(address: Address, text: str) -> Address:
+    """Return an address with a pasted ranking, after a check."""
+    labels = label_names(address.settings.options)
+    return with_rows(address._replace(step="", guess=""), pasted_rows(text, labels))
+
+
 def graded(address: Address, text: str) -> Address:
     """Return an address with the relevance of some documents changed, as in "4:3,1:0"."""
     rows = [list(row) for row in address.shown_rows]
     for part in text.split(","):
         number, _, relevance = part.partition(":")
         rows[place_of(len(rows), number)][1] = relevance
-    changed = address._replace(rows=tuple(map(tuple, rows)))
-    changed.ranking()
-    return changed
+    return with_rows(address, tuple(map(tuple, rows)))
 
 
 def ordered(address: Address, text: str) -> Address:

@@ -12,6 +12,7 @@ VALUES = {"run": "score", "judgments": "relevance"}  # of documents, by the role
 ROWS = 3  # that are shown
 Role = Literal["query", "document", "value"]
 Fields = dict[str, str | None]  # columns by role; None where there is none
+NO_COLUMNS = "{}"
 COLUMNS: TypeAdapter[dict[str, Fields]] = TypeAdapter(dict[str, dict[Role, str | None]])
 
 
@@ -22,7 +23,7 @@ def read_columns(text: str) -> dict[str, Fields]:
         ValueError: the text is something else.
     """
     try:
-        return COLUMNS.validate_json(text or "{}")
+        return COLUMNS.validate_json(text)
     except ValueError:
         raise ValueError("it must be JSON with columns of files by their roles") from None
 
@@ -38,12 +39,12 @@ def with_column(text: str, file: str, role: str, column: str | None) -> str:
     return json.dumps(chosen, ensure_ascii=False, separators=(",", ":"))
 
 
-def fields_of(text: str, file: str, role: str) -> Fields | None:
+def fields_of(text: str, file: str, role: str) -> Fields:
     """Return the argument `fields` for a file that is read as a run or as judgments."""
     fields = read_columns(text).get(file, {})
     if "value" in fields:
         fields[VALUES[role]] = fields.pop("value")
-    return fields or None
+    return fields
 
 
 def columns_of(path: str, role: str, problem: Any) -> dict[str, Any]:

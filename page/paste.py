@@ -44,16 +44,14 @@ def pasted_rows(text: str, labels: Container[str] = ()) -> tuple[Sequence[str], 
         is_relevance = all(_is_cell(cell) or cell in labels for cell in flat)
         name = "relevance" if is_relevance else "document"
         return _rows({name: flat}, len(flat))
-    width = len(cells[0])
     columns, rows = _with_names(cells)
     names = [*filter(None, columns)]
     if len(set(names)) < len(names):
         raise ValueError(f"the first line names a column twice; {HOW}")
-    if len(columns) != width:
-        raise ValueError(f"no ranking has lines of {width} cells; {HOW}")
+    width = len(columns)
     for line, row in enumerate(rows, 1 + len(cells) - len(rows)):
         if len(row) != width:
-            raise ValueError(f"line {line} has {len(row)} cells, the first line {width}; {HOW}")
+            raise ValueError(f"line {line} has {len(row)} cells, in place of {width}; {HOW}")
     by_name = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
     queries = list(dict.fromkeys(by_name.get("query", [])))
     if len(queries) > 1:
@@ -146,9 +144,6 @@ def _with_names(cells: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 def _columns(cells: list[list[str]]) -> list[str]:
     """Return the names of columns without a first line that names them."""
     width = len(cells[0])
-    # a document, its relevance and its score; or BEIR's qrels, of which all are of one query
-    if width == 3 and len({row[0] for row in cells}) == 1:
-        return ["query", "document", "relevance"]
     if width == 2 and all(map(_is_cell, itertools.chain(*cells))):
         return ["relevance", "score"]
     if _is_trec(cells):

@@ -181,9 +181,14 @@ class Ranking:
     @property
     def ideal_sum(self) -> float:
         """The ideal DCG at the cutoff."""
+        return self.ideal_sums[self.depth - 1]
+
+    @property
+    def depth(self) -> int:
+        """The number of documents that count: up to the cutoff, or all."""
         (cutoff,) = self.options["k"]
         size = len(self.documents)
-        return self.ideal_sums[min(cutoff or size, size) - 1]
+        return min(cutoff or size, size)
 
     @cached_property
     def ideal(self) -> list[Step]:
@@ -196,10 +201,8 @@ class Ranking:
             highest = self.ideal_sums[0] / self.discounts[0]
             members = [Step(-1, Document("", None, None), "", highest, 0.0)] * len(self.documents)
         discounts = list(self.discounts)
-        (cutoff,) = self.options["k"]
-        if cutoff is not None:
-            # documents below the cutoff are drawn too, and add nothing
-            discounts[cutoff:] = [0.0] * len(discounts[cutoff:])
+        # documents below the cutoff are drawn too, and add nothing
+        discounts[self.depth :] = [0.0] * len(discounts[self.depth :])
         ideal = []
         # an ideal order may have fewer documents than there are ranks
         for rank, (step, discount) in enumerate(zip(members, discounts, strict=False), 1):

@@ -125,7 +125,7 @@ def figure_of(
             removed.append(step)
         else:
             missed.append(step)
-    cutoff = address.settings.cutoff or len(ranking.documents)
+    cutoff = ranking.depth
     if len(ranking.documents) > LONG and not address.chosen.get("all"):
         # below the cutoff nothing counts, but a document above it in the ideal order could
         kept = {*ranking.moved, *(step.at for step in right[:cutoff])}
@@ -235,13 +235,9 @@ def numbers_of(ranking: Ranking) -> list[tuple[Any, ...]]:
     ideal = [step.added for step in ranking.ideal] + [0.0] * len(ranking.steps)
     rows: list[tuple[Any, ...]] = []
     for step, ideal_adds in zip(ranking.steps, ideal, strict=False):
-        rank, relevance = step.rank, step.document.relevance
+        relevance = step.document.relevance
         if relevance is None:
             relevance = "not judged"
-        if not rank:
-            rank = "not retrieved"
-            if ranking.is_retrieved(step.at):
-                rank = "removed"
         figures = (step.gain, step.discount, step.added, ideal_adds)
-        rows.append((rank, step.document.name, relevance, *figures))
+        rows.append((step.rank or "not ranked", step.document.name, relevance, *figures))
     return rows

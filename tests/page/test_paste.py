@@ -24,7 +24,6 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
         ("score;docid;rel\n0.5;a;3\n0.1;b;0", [["a", "3", "0.5"], ["b", "0", "0.1"]]),
         ("['x', 'y']", [["x", "", "2"], ["y", "", "1"]]),
         ("query-id\tcorpus-id\tscore\nq1\ta\t3\nq1\tb\t0", JUDGED),  # BEIR's
-        ("q1\ta\t3\nq1\tb\t0", JUDGED),
         ("a,,0.5\nb,2,0.1", [["a", "", "0.5"], ["b", "2", "0.1"]]),
         ("a,,0.5\nb,,0.1", [["a", "", "0.5"], ["b", "", "0.1"]]),
         ("doc,score,rel\na,,3\nb,0.1,0", [["a", "3", ""], ["b", "0", "0.1"]]),
@@ -32,7 +31,6 @@ JUDGED = [["a", "3", "2"], ["b", "0", "1"]]
         ("3,,2", [["d1", "3", "2"], ["d2", "2", "1"]]),
         ("q1 0 a 3\nq1 0 b 0", JUDGED),  # TREC's
         ("qid,doc_id,label\nq1,a,3\nq1,b,0", JUDGED),
-        ("7 1 3\n7 2 0", [["1", "3", "2"], ["2", "0", "1"]]),
         ("Honey cake 0 6\nBees 3 5", [["Honey cake", "0", "6"], ["Bees", "3", "5"]]),
         ("Honey cake - 6\nBees at work 3 -", [["Honey cake", "", "6"], ["Bees at work", "3", ""]]),
         ("Honey cake 0\nBees 3", [["Honey cake", "0", "2"], ["Bees", "3", "1"]]),
@@ -52,10 +50,10 @@ def test_pasted_rankings_become_rows(text: str, rows: list[list[str]]) -> None:
     ("text", "said"),
     [
         ("", "^there is no document; write relevances, such as"),
-        ("a 1\nb 2 3", "^line 2 has 3 cells, the first line 2; "),
-        ("doc\trel\na\t1\nb\t2\t3", "^line 3 has 3 cells, the first line 2; "),
-        ("3 2 3 0\n1 2 3", "^no ranking has lines of 4 cells"),
-        ("a 1 2 3 4\nb 2 3 4 5", "^no ranking has lines of 5 cells"),
+        ("a 1\nb 2 3", "^line 2 has 3 cells, in place of 2; "),
+        ("doc\trel\na\t1\nb\t2\t3", "^line 3 has 3 cells, in place of 2; "),
+        ("3 2 3 0\n1 2 3", "^line 1 has 4 cells, in place of 3; "),
+        ("a 1 2 3 4\nb 2 3 4 5", "^line 1 has 5 cells, in place of 3; "),
         ("doc rel rel\na 1 1", "^the first line names a column twice"),
         (
             "q1 0 a 3\nq2 0 b 0",
