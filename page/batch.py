@@ -22,14 +22,15 @@ SINGULAR = {"prediction": "predictions", "reference": "references", "query_id": 
 TYPES = {"prediction": pa.float64(), "query_id": pa.string()}  # of columns
 ASSIGNMENT = re.compile(r"(?m)^(predictions|references) *=")
 
+EMPTY: Mappings = {}
 Lists = dict[str, Any]  # predictions, references, ..., or one of these by query
 
 
 class Batch(NamedTuple):
     """The scores and the relevances of the same documents, by query and document."""
 
-    run: Mappings
-    judgments: Mappings
+    run: Mappings = EMPTY
+    judgments: Mappings = EMPTY
 
 
 def is_batch(path: str) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote
 
 from .address import LONGEST, Address, Note, read_address
 from .explanation import libraries
-from .files import are_samples, contents_of
+from .files import are_samples
 from .grid import Grid, Side, pair_of, ranking_in, sorts_of
 from .html import csv_address, listed, render
 from .ranking import Ranking
@@ -46,7 +46,7 @@ def page(address: Address, notes: Sequence[Note], shown: Mapping[str, Any]) -> s
         address=address,
         notes=[*notes, *unknown_files(address, results), *values.get("unknown", ())],
         title=TITLE,
-        files=results.files,
+        files=results.contents.files,
         are_samples=are_samples(address),
         choices=CHOICES,
         scores={},
@@ -95,7 +95,7 @@ def unknown_files(address: Address, results: Results) -> Iterator[Note]:
     if address.chosen.get("files") and are_samples(address):
         yield Note("The files of this link are not kept any more; these are the samples.")
         return
-    names = [file.name for file in results.files]
+    names = [file.name for file in results.contents.files]
     for role in ("judgments", "groups"):
         yield from _unknown(address, role, names, f"the files are {listed(names, 'files')}")
 
@@ -116,7 +116,7 @@ def unknown_choices(address: Address, results: Results, sorts: Words) -> Iterato
 
 def _unknown(address: Address, name: str, values: Collection[str], there: str) -> Iterator[Note]:
     text = address.chosen.get(name, "")
-    if text and text not in values:
+    if text not in ("", *values):
         yield Note(f"The address has {name}={text[:40]}, but {there}.")
 
 
@@ -146,8 +146,7 @@ def rankings_of(address: Address, grid: Grid) -> dict[str, Any]:
     # "nDCG" alone counts the whole list
     _, _, cutoff = standing.measure.partition("@")
     options = {**address.settings.options, "k": cutoffs_of(cutoff)}
-    contents = contents_of(address, (standing.base, other))
-    sides = []
+    contents, sides = results.contents, []
     for run in filter(None, (standing.base, other)):
         ranking = ranking_in(contents.runs[run], contents.judgments, query, options)
         value = float(results.values[standing.measure, run][place])
@@ -185,7 +184,7 @@ def strips_of(address: Address, results: Results, standing: Standing) -> list[di
 @lru_cache(maxsize=100)
 def _libraries_at(query: str, run: str) -> dict[str, Any]:
     address, _ = read_address(dict(parse_qsl(query)))
-    contents = contents_of(address, [run])
+    contents = results_of(address).contents
     data = {"predictions": contents.runs[run], "references": contents.judgments}
     return libraries(run, data, address.got, address.settings, SIDES)
 

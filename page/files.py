@@ -9,15 +9,15 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from .address import Address
-from .batch import is_batch, read_batch
-from .columns import VALUES, columns_of, fields_of
+from .batch import Batch, is_batch, read_batch
+from .columns import NO_COLUMNS, VALUES, columns_of, fields_of
 from .html import sentence
 from .metric import tables
 from .paste import ids_as_run, tag_of
@@ -26,14 +26,17 @@ from .settings import SIDES, Offer, Words, in_words
 
 SAMPLES = Path(__file__).with_name("samples")
 ROLES = ("judgments", "batch", "run", "groups")  # in the order in which files are read
+HOLDS = {  # what is read from a table in a role
+    "judgments": ("judgments",),
+    "batch": ("judgments", "run"),
+    "run": ("run",),
+}
 KEPT = 24 * 60 * 60  # seconds
 TOKEN = re.compile(r"[\w-]{16}")
 MOST_FILES = 24
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
-ENDING = re.compile(r"(?i)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
-LONG_BEGINNING = 16  # characters of names
-WORD = re.compile(r"[^\W\d_]")
+ENDING = re.compile(r"(?i)(?<=.)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
 # with an order the metric does not warn of scores that seem to be distances
 AS_RUN = {"duplicates": "best", "score_order": "descending"}
 OFFERS = {  # against an error that names an option
@@ -72,28 +75,19 @@ class Contents:
         Raises:
             ValueError: it cannot be read, or the files hold too many rows together.
         """
-        read: Mappings = {}
         if file.role == "groups":
             groups = read_groups(file.path)
             self._check_queries(file, groups)
             self.by = {query: groups.get(query) for query in self.judgments}
-        elif file.role == "batch" and possible_roles(file.path) == ["batch"]:
-            batch = read_batch(file.path)
-            # a file of judgments goes before those of a batch
-            if not self.judgments:
-                self.judgments = batch.judgments
+            return
+        batch = _read_sides(file, address)
+        # a file of judgments goes before those of a batch
+        if not self.judgments:
+            self.judgments, self.names["references"] = batch.judgments, file.name
+        if file.run:
             self._check_queries(file, batch.run)
-            self.runs[file.run] = read = batch.run
-        else:
-            # a table may hold both
-            if file.role != "run":
-                self.judgments = read = _read_as("judgments", file, address)
-                self.names["references"] = file.name
-            if file.role != "judgments":
-                read = _read_as("run", file, address)
-                self._check_queries(file, read)
-                self.runs[file.run] = read
-        self.rows += sum(map(len, read.values()))
+            self.runs[file.run] = batch.run
+        self.rows += sum(map(len, (*batch.run.values(), *batch.judgments.values())))
         if self.rows > TOGETHER["rows"]:
             raise ValueError(f"the files hold more than {TOGETHER['rows']:,} rows together")
 
@@ -105,9 +99,16 @@ class Contents:
             raise ValueError(f"{file.name}: no query of it is in the judgments: {ids}")
 
 
-def _read_as(role: str, file: File, address: Address) -> Mappings:
-    fields = fields_of(address.chosen.get("columns", ""), file.name, role)
-    return read_upload(file.path, role, address.settings.drawn, fields)
+def _read_sides(file: File, address: Address) -> Batch:
+    """Return what a file holds."""
+    if possible_roles(file.path) == ["batch"]:
+        return read_batch(file.path)
+    columns, options = address.chosen.get("columns", NO_COLUMNS), address.settings.drawn
+    sides = {}
+    for role in HOLDS[file.role]:
+        fields = fields_of(columns, file.name, role)
+        sides[role] = read_upload(file.path, role, options, fields)
+    return Batch(**sides)
 
 
 # --- Keeping ----------------------------------------------------------------------------------
@@ -190,15 +191,10 @@ def paths_of(token: str) -> list[Path]:
 # --- Roles ------------------------------------------------------------------------------------
 
 
-def contents_of(address: Address, only: Collection[str] | None = None) -> Contents:
-    """Return what the files of an address hold, or the samples; a file at fault says why.
-
-    With `only`, other runs are not read.
-    """
+def contents_of(address: Address) -> Contents:
+    """Return what the files of an address hold, or the samples; a file at fault says why."""
     contents = Contents()
     for file in sorted(files_of(address), key=lambda file: ROLES.index(file.role)):
-        if only is not None and file.role == "run" and file.run not in only:
-            continue
         try:
             contents.read(file, address)
             contents.files.append(file)
@@ -219,11 +215,10 @@ def files_of(address: Address) -> list[File]:
     roles = roles_of(paths, address.chosen)
     with_run = [path.name for path in paths if roles[path.name] in ("run", "batch")]
     names = run_names(with_run)
-    beginning = common_beginning(names)
     name_of_run = dict(zip(with_run, names, strict=True))
     files = []
     for path in paths:
-        run = name_of_run.get(path.name, "").removeprefix(beginning)
+        run = name_of_run.get(path.name, "")
         files.append(File(path.name, str(path), roles[path.name], run))
     return files
 
@@ -337,28 +332,9 @@ def run_names(files: Sequence[str]) -> list[str]:
     """
     names: list[str] = []
     for file in files:
-        stem = ENDING.sub("", Path(file).name) or Path(file).name
+        stem = ENDING.sub("", Path(file).name)
         name, number = stem, 2
         while name in names:
             name, number = f"{stem} ({number})", number + 1
         names.append(name)
     return names
-
-
-def common_beginning(names: Sequence[str]) -> str:
-    """Return what long names begin with, up to a place after which all have a word.
-
-    >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"])
-    'trec-dl-2019-bm25-'
-    >>> common_beginning(["a-bm25", "a-dense"])
-    ''
-    """
-    if len(names) < 2:
-        return ""
-    fitting = ""
-    common = os.path.commonprefix(names)  # noqa: RUF071  # of texts, not of paths
-    for mark in re.finditer(r"[-_. ]", common):
-        leaves_words = all(WORD.search(name, mark.end()) for name in names)
-        if mark.end() >= LONG_BEGINNING and leaves_words:
-            fitting = common[: mark.end()]
-    return fitting

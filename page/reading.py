@@ -56,10 +56,8 @@ def read_groups(path: str) -> dict[str, Any]:
             groups: dict[str, Any] = tables.read_groups(path, limits=LIMITS)
         except tables.InputError as error:
             # the advice for other programs, PATH:COLUMN, would show the path on the server
-            problem, advice, _ = error.problem.partition("; choose the one of slices")
-            if advice:
-                raise tables.InputError(f"{problem}; give two, the query and its group") from None
-            raise
+            problem, _, _ = error.problem.partition("; choose the one of slices")
+            raise tables.InputError(problem, *error.places, position=error.position) from None
     return groups
 
 
@@ -83,17 +81,14 @@ def printable(name: str) -> str:
 @contextmanager
 def named(path: str) -> Iterator[None]:
     """Turn an error in a file into a sentence with the user's name of the file."""
-    name = printable(Path(path).name)
-    here = tables.place_of_file(name)
+    here = tables.place_of_file(printable(Path(path).name))
     try:
         if Path(path).is_symlink() or not Path(path).is_file():
             raise ValueError("is not a file")
         yield
-    except RecursionError:
-        raise ValueError(f"{name}: nests lists too deep") from None
     except tables.InputError as error:
         raise tables.within(error, here, instead_of=tables.place_of_file(path)) from None
-    except (ValueError, OSError, csv.Error, pa.ArrowException) as error:
+    except (ValueError, OSError, RecursionError, csv.Error, pa.ArrowException) as error:
         # the text of a system error shows the path on the server, its strerror does not
         text = getattr(error, "strerror", None) or str(error)
         raise tables.InputError(text.splitlines()[0], here) from None

