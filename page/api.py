@@ -2,6 +2,7 @@
 
 import base64
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -25,6 +26,7 @@ from .reading import Mappings, check_size, read_upload
 from .results import RUNS, compare_runs
 from .settings import CALLED, CHOICES, CONVENTIONS, IN_PYTHON, cutoffs_of, option_of
 
+DATA = re.compile("data:[^,]{0,200};base64,")
 Handler = Callable[..., Any]
 FILE = "its text, or data:…;base64,… of it; clients in Python may upload it by handle_file"
 ABOUT = {
@@ -165,11 +167,6 @@ def score(
     sides = {"predictions": predictions, "references": references}
     for name, side in sides.items():
         _check_lists(name, side)
-    for query, scores in enumerate(predictions):
-        for value in scores:
-            if isinstance(value, (str, list, dict)):
-                problem = f"{value!r:.40} is not a number; give a number or null"
-                raise ValueError(f"predictions: query {query}: {problem}")
     result = {**ndcg.compute(**sides, **options), "signature": ndcg.signature(**options)}
     if per_query:
         result["queries"] = ndcg.compute(**sides, **options, use_aggregator=False)
@@ -247,8 +244,9 @@ def read_sent(name: str, sent: Any, role: str, options: Options) -> Mappings:
         path = Path(folder) / "text"
         try:
             content = sent.encode()
-            if sent.startswith("data:") and ";base64," in sent[:200]:
-                content = base64.b64decode(sent.partition(",")[2])
+            coded = DATA.match(sent)
+            if coded:
+                content = base64.b64decode(sent[coded.end() :])
             path.write_bytes(content)
             return read_upload(str(path), role, options)
         except ValueError as problem:

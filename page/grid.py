@@ -112,12 +112,9 @@ class Grid:
         if self.sort == "loses" and self.distances[self.base, place] == 0:
             return f"{base} is the best on every query."
         does = "is weakest" if self.sort == "weakest" else "loses most"
-        if query not in self.results.missing[base]:
-            return f"{base} {does} on {self._figures(place)}."
-        lacked = f"{base} {does} on {query}, which it lacks"
-        if self.distances[self.base, self.opened] > 0 or self.sort == "weakest":
-            return f"{lacked}; of the queries that it has, on {self._figures(self.opened)}."
-        return f"{lacked}, and on no query that it has."
+        if query in self.results.missing[base]:
+            return f"{base} {does} on {query}, which it lacks."
+        return f"{base} {does} on {self._figures(place)}."
 
     def _figures(self, place: int) -> str:
         """Return a query with the value of the base, and with that of the best if this is more."""
@@ -154,12 +151,9 @@ class Side(NamedTuple):
     def steps(self) -> list[Step]:
         """The documents that are drawn: up to the cutoff, or as many as there is room for."""
         ranked = self.ranking.ranked
-        (cutoff,) = self.ranking.options["k"]
-        if cutoff is None:
-            return ranked[:DRAWN]
         # a document that is tied with one within the cutoff counts too
         counting = [rank for rank, step in enumerate(ranked, 1) if step.added]
-        return ranked[: min(DRAWN, max([cutoff, *counting]))]
+        return ranked[: min(DRAWN, max([self.ranking.depth, *counting]))]
 
     @property
     def more(self) -> int:

@@ -15,7 +15,6 @@ from .results import Results, Scores
 from .settings import Offer, Words, in_words, said
 
 ORDERS = (OFFERS["score_order"], Offer("score_order", "descending", "The highest score is first"))
-CLEAR = 0.01  # of the axis, between the line of the base and that of a run that differs
 
 
 class Standing(NamedTuple):
@@ -42,11 +41,6 @@ class Standing(NamedTuple):
                 by_name[pair.system, pair.other] = pair
                 by_name[pair.other, pair.system] = pair.turned()
         return cls(measure, {run: scores[run][measure] for run in best_first}, by_name, base, other)
-
-    @property
-    def queries(self) -> int:
-        """The number of queries in the means."""
-        return int(max(score.queries for score in self.scores.values()))
 
     @property
     def together(self) -> int:
@@ -82,9 +76,6 @@ class Standing(NamedTuple):
         if not self.pairs:
             return f"One query cannot tell the {len(self.scores)} runs apart."
         as_good = [run for run in others if not self.differ(best, run)]
-        if not any(pair.differing for pair in self.pairs.values()):
-            runs = listed([*self.scores], "runs")
-            return f"{runs} have the same {self.measure} in each of {self.queries:,} queries."
         if not any(self.differ(*pair) for pair in self.pairs):
             return f"{listed([*self.scores], 'runs')} cannot be told apart."
         if as_good:
@@ -234,16 +225,9 @@ def rows_of(standing: Standing) -> tuple[list[Row], Axis]:
         means.append(row.mean)
         ends += row.interval
     axis = axis_over(means, ends)
-    base = axis.place(standing.scores[standing.base].value)
     for at, row in enumerate(rows):
-        if row.interval:
-            low, high = np.clip(list(map(axis.place, row.interval)), 0.0, 1.0).tolist()
-            # a line that touches that of the base would not differ
-            if row.kind == "worse":
-                high = min(high, base - CLEAR)
-            if row.kind == "better":
-                low = max(low, base + CLEAR)
-            rows[at] = row._replace(interval=(low, high))
+        interval = np.clip(list(map(axis.place, row.interval)), 0.0, 1.0)
+        rows[at] = row._replace(interval=tuple(interval.tolist()))
     return rows, axis
 
 

@@ -238,7 +238,7 @@ NEGATIVE = (
         (
             "score",
             {"predictions": [["x"]]},
-            "^predictions: query 0: 'x' is not a number; give a number or null$",
+            "^references: hold lists of numbers beside documents with ids, such as 'x'",
         ),
         ("score_run", {"missing": "raise", "qrels": "q 0 d 1\np 0 d 1"}, "^run: .*p"),
         ("explain", {"got": "/etc/passwd"}, "^got must be an nDCG, such as 0.5921, or several"),

@@ -115,8 +115,7 @@ def test_one_run_has_the_values_that_it_has_among_several(ndcg: evaluate.Metric)
     expected = dict(zip(JUDGED, (f"{value:.3f}" for value in values["nDCG@10"]), strict=True))
     for page in (alone, both):
         assert dict(re.findall(f"(?s){cell}", page.source)) == expected
-    said = "x is weakest on q3, which it lacks; of the queries that it has, on q1: 0.860."
-    assert said in alone.text
+    assert "x is weakest on q3, which it lacks." in alone.text
     assert "Query q1" in alone.text
     assert "place" not in alone.says("verdict").split()
 
@@ -286,10 +285,7 @@ def test_the_heading_of_the_queries_follows_the_chosen_run_and_query() -> None:
 
 
 def test_a_chosen_query_has_a_link_back_to_where_the_base_loses_most() -> None:
-    said = (
-        "dense loses most on q17, which it lacks; of the queries that it has, "
-        "on q13: 0.494, where bm25 has 0.638."
-    )
+    said = "dense loses most on q17, which it lacks."
     assert look("?tab=compare").links(said) == []
     chosen = look("?tab=compare&query=q01&other=bm25")
     assert chosen.found("<h2>(q01) has ") == ["q01"]
@@ -302,7 +298,7 @@ def test_a_chosen_query_has_a_link_back_to_where_the_base_loses_most() -> None:
 def test_a_run_that_loses_only_what_it_lacks_opens_what_it_has() -> None:
     runs = {"x": {"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}, "y": {"q1": {"a": 1}, "q3": {"a": 1}}}
     page = compared(runs)
-    assert "x loses most on q3, which it lacks, and on no query that it has." in page.text
+    assert "x loses most on q3, which it lacks." in page.text
     assert "Query q1" in page.text
 
 
