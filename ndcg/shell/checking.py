@@ -1,9 +1,10 @@
 """`ndcg check`: find what a function of the user computes."""
 
 import importlib.util
+import inspect
 import sys
 from argparse import Namespace
-from operator import attrgetter
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any, cast
 
@@ -40,26 +41,24 @@ def check_function(args: Namespace) -> Listing:
 
 def _imported(place: str) -> NDCGFunction:
     module_name, _, name = place.rpartition(":")
-    is_file = module_name.endswith(".py")
-    is_module = all(part.isidentifier() for part in module_name.split("."))
-    if not name or not (is_file or is_module):
+    if not module_name:
         raise ValueError(f"{place}: must be FILE.py:NAME or package.module:NAME")
     with interruptible():
-        module = _module(module_name, is_file)
-    try:
-        function = attrgetter(name)(module)
-    except AttributeError:
-        function = None
+        module = _module(module_name)
+    function = module
+    for part in name.split("."):
+        function = getattr(function, part, None)
     if not callable(function):
-        names = brief(_functions_of(module), ", ") or "none"
+        functions = dict(inspect.getmembers(module, inspect.isfunction))
+        names = brief(functions, ", ") or "none"
         raise ValueError(f"{module_name} has no function {name}; it has {names}")
     return cast(NDCGFunction, function)
 
 
-def _module(name: str, is_file: bool) -> Any:
+def _module(name: str) -> Any:
     """Import a module, or a file, which may raise anything."""
     try:
-        if is_file:
+        if name.endswith(".py"):
             return _module_of_file(Path(name))
         sys.path.insert(0, "")  # find modules in the current folder, like python -m
         return importlib.import_module(name)
@@ -75,25 +74,14 @@ def _module(name: str, is_file: bool) -> Any:
         ) from error
 
 
-def _functions_of(module: Any) -> list[str]:
-    """Return the names of the functions that a module defines."""
-    names = []
-    for name, value in vars(module).items():
-        is_defined_here = getattr(value, "__module__", "") == module.__name__
-        # Imported functions and private ones are seldom what is meant.
-        if callable(value) and is_defined_here and not name.startswith("_"):
-            names.append(name)
-    return names
-
-
 def _module_of_file(path: Path) -> Any:
     # A file called random.py must not replace the module random.
     name = f"checked_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise FileNotFoundError(2, "No such file or directory", str(path))
+    loader = SourceFileLoader(name, str(path))
+    spec = ModuleSpec(name, loader, origin=str(path))
+    spec.has_location = True  # so that the module has a __file__
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbors
     sys.modules[name] = module  # dataclasses look it up here
-    spec.loader.exec_module(module)
+    loader.exec_module(module)
     return module

@@ -132,13 +132,16 @@ NO_MODULE = "cannot be imported: ModuleNotFoundError: No module named"
     ("place", "error"),
     [
         ("right_metrics.py", f"right_metrics.py: {PLACE}"),
-        ("right_metrics.py:ndcg_at:k", f"right_metrics.py:ndcg_at:k: {PLACE}"),
-        ("data/notes.txt:ndcg", f"data/notes.txt:ndcg: {PLACE}"),
+        ("right_metrics.py:ndcg_at:k", f"right_metrics.py:ndcg_at {NO_MODULE}"),
+        ("data/notes.txt:ndcg", f"data/notes.txt {NO_MODULE} 'data/notes'"),
         (
             "right_metrics.py:ndcg",
-            "right_metrics.py has no function ndcg; it has ndcg_at, of_full_lists, hits",
+            "right_metrics.py has no function ndcg; it has hits, ndcg_at, of_full_lists",
         ),
-        ("library/random.py:nothing", "library/random.py has no function nothing; it has Metric"),
+        (
+            "library/random.py:nothing",
+            "library/random.py has no function nothing; it has dataclass, ndcg_at",
+        ),
         ("nowhere.py:ndcg", "nowhere.py: No such file or directory"),
         ("broken_metrics.py:ndcg", f"broken_metrics.py {NO_MODULE} 'nowhere_to_be_found'"),
         ("no_such_module:ndcg", f"no_such_module {NO_MODULE} 'no_such_module'"),
