@@ -109,10 +109,8 @@ def _sentence(error: Exception) -> str:
     return str(error) or "not enough memory"
 
 
-def _plain_characters(error: UnicodeError) -> tuple[str, int]:
+def _plain_characters(error: Any) -> tuple[str, int]:
     """Replace characters that a console cannot show, such as a dash with a hyphen in cp850."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
     lacking = error.object[error.start : error.end]
     return "".join(PLAIN.get(character, "?") for character in lacking), error.end
 

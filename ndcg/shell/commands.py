@@ -13,7 +13,7 @@ from ..files.groups import path_of
 from ..inputs.hashes import digest_of
 from ..inputs.reading import Inputs
 from ..measure.arguments import text_of_gain
-from ..measure.messages import worded
+from ..measure.messages import brief, worded
 from ..measure.options import Options, result_name, whole
 from ..measure.ties import Mask
 from ..scores.preview import preview
@@ -247,12 +247,9 @@ def _audit(args: Namespace) -> Listing:
     rows: list[Row] = []
     judged, ranked = sides.qrels.query_ids.to_pylist(), run.query_ids.to_pylist()
     for finding, (number, ids) in _findings(report, missing, judged, ranked).items():
-        first_ids = list(map(str, ids[:FIRST]))
-        examples = ", ".join(first_ids)
-        if len(ids) > FIRST:
-            examples += ", …"
-        queries.append([finding, count_text(number), examples])
-        rows.append({"finding": finding, "value": number, "queries": " ".join(first_ids)})
+        queries.append([finding, count_text(number), brief(map(str, ids), ", ")])
+        first_ids = " ".join(map(str, ids[:FIRST]))
+        rows.append({"finding": finding, "value": number, "queries": first_ids})
     for measure, score in report.scores.items():
         for figure in AUDITED:
             finding = f"{figure.replace('_', ' ')} {measure}"

@@ -1,9 +1,10 @@
 """`ndcg compare`: the differences between runs, or saved reports, with tests and by query."""
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..files.groups import path_of
+from ..measure.options import OF_COMPUTE
 from ..show.tables import counted_text, level_text
 from ..statistics.comparing import compare
 from ..statistics.comparing_reports import compare_reports
@@ -12,7 +13,7 @@ from ..statistics.measured import Slice, mean_table
 from ..statistics.pairs import Pair
 from .flags import flag_of
 from .output import FIRST, Listing, Row, save_plot, worst_of
-from .sides import Sides, names_of, scoring
+from .sides import Sides, names_of, set_in
 
 TEST_OPTIONS = ("confidence", "seed", "alternative", "margin", "corrected_over")
 
@@ -55,25 +56,29 @@ def _of_runs(args: Namespace) -> Comparison:
         )
     sides = Sides.read(args, [args.baseline, *args.runs])
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
-    # Without a baseline, `compare` forms every pair.
-    baseline = next(iter(sides.runs)) if args.pairs == "baseline" else None
+    baseline = _baseline(args, sides.runs)
     return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
 
 
 def _of_reports(args: Namespace) -> Comparison:
     """Return the comparison of saved reports; options that apply only to runs are refused."""
     columns = ("exclude", "by", "query", "document", "score", "relevance")
-    for name in (*scoring(args), *columns):
-        if getattr(args, name) is not None:
-            raise ValueError(
-                f"--reports: {flag_of(name)} has no effect on reports, which are scored; leave it "
-                "out"
-            )
+    for name in set_in(args, (*OF_COMPUTE, *columns)):
+        raise ValueError(
+            f"--reports: {flag_of(name)} has no effect on reports, which are scored; leave it out"
+        )
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
-    baseline = next(iter(reports)) if args.pairs == "baseline" else None
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
+    baseline = _baseline(args, reports)
     return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **options)
+
+
+def _baseline(args: Namespace, systems: Iterable[str]) -> str | None:
+    """Return the first of the systems; without a baseline, every pair is compared."""
+    if args.pairs != "baseline":
+        return None
+    return next(iter(systems))
 
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:

@@ -3,14 +3,14 @@
 import os
 import re
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow.compute as pc
 
 from ..files.content import SavedResultError
-from ..files.groups import STANDARD_INPUT, file_and_column, path_of, read_groups
+from ..files.groups import STANDARD_INPUT, path_of, read_groups
 from ..files.reader import read_columns
 from ..inputs.beside_ids import with_ids_of_letor
 from ..inputs.fields import ROLES, one_error, refuse_unused_fields
@@ -29,6 +29,8 @@ SUFFIX = re.compile(
     r"libsvm|letor))+$",
     re.IGNORECASE,
 )
+
+ARGUMENT_OF = {"qrels": "references", "exclude": "exclude"}  # in errors; runs go by their files
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,7 @@ class Sides:
 
 
 def _refuse_two_standard_inputs(args: Namespace, files: Sequence[str]) -> None:
-    read = [args.qrels, *files, args.exclude, getattr(args, "got", None)]
-    by = getattr(args, "by", None)
-    if by is not None:
-        read.append(file_and_column(by)[0])
+    read = [args.qrels, *files, *set_in(args, ("exclude", "got", "by")).values()]
     streams = [file for file in read if file in ("-", STANDARD_INPUT)]
     # The second reader would find the stream at its end.
     if len(streams) > 1:
@@ -108,43 +107,43 @@ def _read_sides(
 
     One error says what is wrong with all files.
     """
-    errors: dict[str, InputError] = {}
-    qrels: Any = None
-    try:
-        qrels = _columns(args, args.qrels, "qrels")
-    except InputError as error:
-        errors["references"] = error
-    columns: dict[str, Columns] = {}
+    reading = [("qrels", "qrels", args.qrels)]
+    reading += [("run", name, file) for name, file in files.items()]
+    if args.exclude is not None:
+        reading.append(("exclude", "exclude", args.exclude))
+    columns: dict[tuple[str, str], Columns] = {}
     saved: dict[str, dict[str, Any]] = {}
-    for name, file in files.items():
+    errors: dict[str, InputError] = {}
+    for kind, name, file in reading:
         # A gate may compare with the saved result of an earlier run.
         may_be_saved = args.command == "gate" and file == args.baseline
         order = getattr(args, "score_order", None)
         if isinstance(order, dict):
             order = order.get(name)
         try:
-            columns[name] = _columns(args, file, "run", order)
+            columns[kind, name] = _columns(args, file, kind, order)
         except SavedResultError as error:
             if not may_be_saved:
                 raise
             saved[name] = error.value
         except InputError as error:
-            errors[place_of_file(path_of(file))] = error
-    exclude = None
-    if args.exclude is not None:
-        try:
-            exclude = _columns(args, args.exclude, "exclude")
-        except InputError as error:
-            errors["exclude"] = error
+            errors[ARGUMENT_OF.get(kind, place_of_file(path_of(file)))] = error
+    qrels: Any = columns.pop(("qrels", "qrels"), None)
     if errors:
         raise one_error(errors, are_one=args.qrels in files.values(), qrels=qrels)
-    return qrels, columns, saved, exclude
+    exclude = columns.pop(("exclude", "exclude"), None)
+    return qrels, {name: run for (_, name), run in columns.items()}, saved, exclude
 
 
 def scoring(args: Namespace) -> dict[str, Any]:
     """Return the options of `compute` that are set."""
-    options = {name: getattr(args, name, None) for name in OF_COMPUTE}
-    return {name: value for name, value in options.items() if value is not None}
+    return set_in(args, OF_COMPUTE)
+
+
+def set_in(args: Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the arguments that are set, of those with some names."""
+    values = vars(args)
+    return {name: values[name] for name in names if values.get(name) is not None}
 
 
 def _columns(args: Namespace, file: str, kind: str, order: str | None = None) -> Columns:
@@ -160,8 +159,7 @@ def _columns(args: Namespace, file: str, kind: str, order: str | None = None) ->
 
 
 def _fields(args: Namespace) -> dict[str, Any]:
-    given = {role: getattr(args, role) for role in ROLES}
-    return {role: _names_of_column(name) for role, name in given.items() if name is not None}
+    return {role: _names_of_column(name) for role, name in set_in(args, ROLES).items()}
 
 
 def _names_of_column(given: str) -> Any:

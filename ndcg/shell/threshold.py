@@ -22,7 +22,7 @@ def checked_threshold(args: Namespace) -> float:
         raise ValueError(f"--at-least must be a number above 0, such as 0.6; got {shown(least)}")
     options = Options.parse(**scoring(args))
     # The other measures have no upper bound.
-    if least > 1 and any(measure == "nDCG" for measure, _ in options.with_cutoffs):
+    if least > 1 and "nDCG" in options.measures:
         raise ValueError(
             f"--at-least {least:g}: nDCG is at most 1, so the gate would always fail; give a "
             "smaller value, such as 0.6"
@@ -37,10 +37,8 @@ def with_threshold(listing: Listing, args: Namespace, report: Report, least: flo
     """
     run, level = listing.whole["run"], level_text(args.confidence)
     rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
-    low = []
-    for row in rows:
-        if row["too_low"]:
-            low.append(f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}")
+    too_low = [row for row in rows if row["too_low"]]
+    low = [f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in too_low]
     table = [["measure", "queries", run, level, "verdict"]]
     for row in rows:
         counted = counted_text(row["queries"], report.counts["queries"])

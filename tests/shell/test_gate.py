@@ -373,12 +373,12 @@ def test_a_saved_result_stands_for_the_baseline_compressed_or_through_a_pipe_too
         (
             "-k 5",
             {"q1": QRELS["q1"] | {"new": 0}},
-            "query 'q1' has 12 judged documents there, but 13 in qrels.txt",
+            "was saved with other judgments than qrels",
         ),
         (
             "-k 5",
             {"q1": dict.fromkeys(QRELS["q1"], 2)},
-            r"query 'q1' has \d+ relevant documents there, but 12 in",
+            "was saved with other judgments than qrels",
         ),
         (
             "-k 5",
@@ -488,7 +488,7 @@ WHOLE = (
         (r'("retrieved": \[\s*)12', r"\g<1>-1", WHOLE),
         (r'"retrieved"', '"x"', WHOLE),
         (r'"nDCG": \[', '"x": [', WHOLE),
-        (r'"judgments"', '"x"', "save it again\n"),
+        (r'"judgments"', '"x"', "was saved with other judgments"),
     ],
     ids=lambda value: value[:20],
 )
@@ -516,11 +516,8 @@ def test_a_baseline_may_be_of_another_version_with_the_same_scores(
 def test_a_saved_result_is_not_a_run(call: Call) -> None:
     save(call, name="one.json")
     save(call, runs="main.txt worse.txt", name="two.json")
-    several = (
-        "two.json: contains the results of 2 runs, 'main', 'worse'; save only the one to "
-        "compare with"
-    )
-    assert call("gate qrels.txt two.json worse.txt") == (2, "", f"ndcg gate: {several}\n")
+    several = "two.json: is not the result of one run, whole and unchanged, as saved by ndcg score"
+    assert call("gate qrels.txt two.json worse.txt")[2].startswith(f"ndcg gate: {several}")
     problem = "is a saved result, which holds no documents; give the file that was scored"
     for name in ("one.json", "two.json"):
         for command in ("score qrels.txt {}", "score {} main.txt", "gate qrels.txt main.txt {}"):
