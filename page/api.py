@@ -82,8 +82,6 @@ def _options() -> dict[str, tuple[Any, Any, str]]:
         about = ": ".join(filter(None, [option.meaning, words])).replace("`", "")
         if name == "gain":
             about = f'{about}; or of labels, such as "relevant=3,no=0"'
-        if default == "":
-            about = f'{about}; "": as the convention'
         options[name] = kind, default, about
     return options | {"per_query": (bool, False, "whether the answer also has every query")}
 
@@ -152,7 +150,8 @@ def endpoint(function: Handler, names: Mapping[str, str]) -> Handler:
     parameters.append(parameter("request", default=None, annotation=gr.Request))
     answer.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     answer.__annotations__ = {named.name: named.annotation for named in parameters}
-    answer.__doc__ = "\n".join([f"{inspect.getdoc(function)}\n\nArgs:", *described])
+    about = f"{inspect.getdoc(function)}\n\nOptions that are empty are as the convention has them."
+    answer.__doc__ = "\n".join([f"{about}\n\nArgs:", *described])
     answer.__name__ = function.__name__
     return answer
 

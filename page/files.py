@@ -119,8 +119,6 @@ def keep(
 ) -> str:
     """Keep uploaded files and a pasted text beside an earlier set; return the new set.
 
-    It has no name if the last file was removed.
-
     Raises:
         ValueError: there are too many files, or they are too large.
     """
@@ -145,7 +143,7 @@ def keep(
     except ValueError:
         shutil.rmtree(new)
         raise
-    return token if paths_of(token) else ""
+    return token
 
 
 def _folder() -> Path:

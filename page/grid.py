@@ -32,6 +32,8 @@ class Grid:
         self.comparable = np.where(np.isnan(self.values), -np.inf, self.values)
         self.distances = self.comparable.max(axis=0) - self.values
         self.longest = float(np.nanmax(self.distances, initial=0.0))
+        with np.errstate(invalid="ignore"):  # where all runs are alike
+            self.shades = np.nan_to_num(self.distances / self.longest)
         self.order = self._order()
 
     def _order(self) -> list[int]:
@@ -86,12 +88,9 @@ class Grid:
         A shade is the distance from the best of the query as a share of the longest.
         """
         query, cells = self.results.queries[place], []
-        for run, value, distance in zip(
-            self.runs, self.values[:, place], self.distances[:, place], strict=True
-        ):
-            cell = {"run": run, "value": value, "is_best": distance == 0, "shade": 0.0}
-            if distance > 0:
-                cell["shade"] = distance / self.longest
+        for at, run in enumerate(self.runs):
+            cell = {"run": run, "value": self.values[at, place], "shade": self.shades[at, place]}
+            cell["is_best"] = self.distances[at, place] == 0
             cell["is_missing"] = query in self.results.missing[run]
             cells.append(cell)
         return {"query": query, "other": self.best_other(place), "cells": cells}
@@ -102,10 +101,7 @@ class Grid:
         place, base = self.order[0], self.standing.base
         query = self.results.queries[place]
         if self.sort == "missing":
-            lacking = self._lacking(query)
-            if not lacking:
-                return "No query is missing from a run."
-            return f"{query} is missing from {lacking} of {len(self.runs)} runs."
+            return f"{query} is missing from {self._lacking(query)} of {len(self.runs)} runs."
         value = self.values[self.base, place]
         if math.isnan(value):
             return f"No query has a value in {base}."

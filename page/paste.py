@@ -164,7 +164,8 @@ def _rows(columns: dict[str, list[str]], size: int) -> tuple[Sequence[str], ...]
 
 def usual_columns(size: int) -> tuple[list[str], list[str]]:
     """Return the usual names and scores of documents, which may be left out."""
-    return [f"d{rank}" for rank in range(1, size + 1)], list(map(str, range(size, 0, -1)))
+    names = map("d{}".format, range(1, size + 1))
+    return list(names), list(map(str, range(size, 0, -1)))
 
 
 def with_point(cell: str) -> str:

@@ -14,7 +14,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from . import compare, understand
 from .address import FILES, Address, Note, read_address
 from .docs import file_of, html_of
-from .files import MOST_FILES, TOGETHER, keep
+from .files import MOST_FILES, TOGETHER, keep, paths_of
 from .html import STATIC, render, sentence
 from .metric import kept_warnings
 from .reading import LIMITS
@@ -92,7 +92,7 @@ async def keep_files(request: Request) -> Response:
             return await run_in_threadpool(_page, request, address, notes, 400)
     chosen = {}
     # without the last file, there is nothing to choose among
-    if token:
+    if paths_of(token):
         chosen = {name: address.chosen.get(name, "") for name in FILES}
         chosen["files"] = token
     there = Address(place="compare", settings=address.settings, chosen=chosen)

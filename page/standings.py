@@ -1,5 +1,6 @@
 """Which of several runs is best, and how sure that is: in sentences, and as rows of a table."""
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -76,7 +77,7 @@ class Standing(NamedTuple):
         if not self.pairs:
             return f"One query cannot tell the {len(self.scores)} runs apart."
         as_good = [run for run in others if not self.differ(best, run)]
-        if not any(self.differ(*pair) for pair in self.pairs):
+        if not any(itertools.starmap(self.differ, self.pairs)):
             return f"{listed([*self.scores], 'runs')} cannot be told apart."
         if as_good:
             return f"{best} is ahead, but {listed(as_good, most=len(as_good))} may be as good."
@@ -248,8 +249,10 @@ def _row(standing: Standing, run: str, place: str) -> Row:
     score, base = standing.scores[run], standing.scores[standing.base]
     row = Row(run, place, score.value)
     if not standing.pairs:
-        ends = [end for end in (score.low, score.high) if not math.isnan(end)]
-        return row._replace(interval=tuple(ends))
+        # a single query has no interval
+        if math.isnan(score.low):
+            return row
+        return row._replace(interval=(score.low, score.high))
     if run == standing.base:
         return row._replace(difference="–")
     pair = standing.pairs[run, standing.base]
