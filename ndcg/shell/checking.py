@@ -12,14 +12,12 @@ from ..explanations.check import check
 from ..explanations.forms import NDCGFunction
 from ..measure.interrupts import interruptible
 from ..measure.messages import brief, in_short
-from .output import Listing
+from .output import Listing, only_cutoff
 
 
 def check_function(args: Namespace) -> Listing:
     """Return the result of `check` for a function."""
-    (k, *others) = args.k or [10]
-    if others:
-        raise ValueError("-k must be one cutoff, since the function is called once per ranking")
+    k = only_cutoff(args.k or [10], "the function is called once per ranking")
     result = check(
         _imported(args.function),
         k=k,

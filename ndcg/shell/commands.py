@@ -28,7 +28,7 @@ from .comparing import compare_runs
 from .flags import ARGUMENTS, POSITIONAL, flag_of
 from .gate import gate_run
 from .lowest import MISSED_AND_BEFORE, lowest_queries
-from .output import FIRST, Listing, Row, save_plot, worst_of
+from .output import FIRST, Listing, Row, only_cutoff, save_plot, worst_of
 from .sides import Sides, scoring
 
 NAMES = [argument.name for group in ARGUMENTS.values() for argument in group]
@@ -287,9 +287,7 @@ def _explain(args: Namespace) -> Listing:
     parsed = Options.parse(k=options.pop("k", None), measures=options.pop("measures", "nDCG"))
     if parsed.measures != ("nDCG",):
         raise ValueError("-m must be nDCG, such as nDCG@10: explain knows no other measure")
-    (k, *others) = parsed.cutoffs
-    if others:
-        raise ValueError("-k must be one cutoff, since a score has one")
+    k = only_cutoff(parsed.cutoffs, "a score has one")
     got = None if args.got is None else path_of(args.got)
     result = explain(predictions=run, k=k, got=got, between=args.between, **options)
     save_plot(result.plot, args.plot)

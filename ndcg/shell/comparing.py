@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..files.groups import path_of
 from ..measure.options import OF_COMPUTE
@@ -23,15 +24,15 @@ def compare_runs(args: Namespace) -> Listing:
     comparison = _of_reports(args) if args.reports else _of_runs(args)
     save_plot(comparison.plot, args.plot)
     level = level_text(args.confidence)
-    worst = worst_of(args, FIRST)
+    worst = worst_of(args, 0)
     means = []
     for run, scores in comparison.scores.items():
         means.append(([run], Slice(comparison.counts[run], scores)))
     tables = [mean_table(["run"], means, level, args.places)]
     tables += _tables_of_pairs(comparison, level, args.places)
-    tables += query_tables(comparison, worst, args.places)
+    tables += query_tables(comparison, worst_of(args, FIRST), args.places)
     # With --worst, queries take the place of the pairs in the rows of -o tsv and -o jsonl.
-    if args.worst is None or worst == 0:
+    if worst == 0:
         rows = list(_rows_of_pairs(comparison))
     else:
         rows = _query_rows(comparison, worst)
@@ -55,9 +56,8 @@ def _of_runs(args: Namespace) -> Comparison:
             "--unpaired compares saved reports of different queries; give these with --reports"
         )
     sides = Sides.read(args, [args.baseline, *args.runs])
-    options = {name: getattr(args, name) for name in TEST_OPTIONS}
-    baseline = _baseline(args, sides.runs)
-    return compare(systems=sides.runs, baseline=baseline, by=sides.by, **options, **sides.shared)
+    options = _test_options(args, sides.runs)
+    return compare(systems=sides.runs, by=sides.by, **options, **sides.shared)
 
 
 def _of_reports(args: Namespace) -> Comparison:
@@ -69,16 +69,15 @@ def _of_reports(args: Namespace) -> Comparison:
         )
     files = [args.qrels, args.baseline, *args.runs]
     reports = dict(zip(names_of(files), map(path_of, files), strict=True))
+    return compare_reports(reports, paired=not args.unpaired, **_test_options(args, reports))
+
+
+def _test_options(args: Namespace, systems: Iterable[str]) -> dict[str, Any]:
+    """Return the options of the tests; without a baseline, every pair of systems is compared."""
     options = {name: getattr(args, name) for name in TEST_OPTIONS}
-    baseline = _baseline(args, reports)
-    return compare_reports(reports, baseline=baseline, paired=not args.unpaired, **options)
-
-
-def _baseline(args: Namespace, systems: Iterable[str]) -> str | None:
-    """Return the first of the systems; without a baseline, every pair is compared."""
-    if args.pairs != "baseline":
-        return None
-    return next(iter(systems))
+    if args.pairs == "baseline":
+        options["baseline"] = next(iter(systems))
+    return options
 
 
 def _tables_of_pairs(comparison: Comparison, level: str, places: int) -> list[list[list[str]]]:

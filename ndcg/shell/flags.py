@@ -187,6 +187,7 @@ FORMATS = ("text", "markdown", "tsv", "jsonl", "json", "latex", "junit")
 SIDES = ("two-sided", "greater", "less")
 PAIRS = ("baseline", "all")
 SCORING, CRITERIA, OUTPUT = "scoring options", "regression criteria", "output"
+DEFAULTS = "; default: sklearn; options that you do not set follow the convention"
 IN_PREVIEW = {  # what preview says of the options that it shares with score
     SCORING: "as in ndcg score; the ones that do not say what is read change nothing here",
     OUTPUT: "as in ndcg score; only -o and --signature change the output",
@@ -305,7 +306,7 @@ ARGUMENTS = {
         Argument("measures", EXPLAIN, "the nDCG of the score, such as nDCG@10; the same as -k 10"),
         _of_python("measures", MEANS, ", also with a cutoff (nDCG@10,DCG@5); default: nDCG"),
         Argument("k", MEANS, "cutoffs for measures without one, such as 10 or 5,10,all", "all"),
-        _of_python("convention", MEANS, "; default: sklearn", tuple(CONVENTIONS)),
+        _of_python("convention", MEANS, DEFAULTS, tuple(CONVENTIONS)),
         _of_python("gain", ALL, ", of labels 0, 1, 2 (0,1,3), or of any (relevant=3,no=0)"),
         _of_python("discount", ALL, ", or a list by rank (1,0.6,0.5)"),
         _of_python("log_base", ALL),
@@ -561,13 +562,10 @@ def parser() -> argparse.ArgumentParser:
     for name, (summary, description, examples) in COMMAND_HELP.items():
         command = commands.add_parser(name, help=summary, description=description, epilog=examples)
         for heading, arguments in ARGUMENTS.items():
-            group: Any = None  # made for its first argument, so that none is empty
+            group = _group(command, heading)
             for argument in arguments:
-                if name not in argument.commands:
-                    continue
-                if group is None:
-                    group = _group(command, heading)
-                _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
+                if name in argument.commands:
+                    _add(group, argument, name, may_be_unset=heading in (SCORING, CRITERIA))
     return top
 
 
@@ -578,8 +576,6 @@ def _group(command: argparse.ArgumentParser, heading: str) -> Any:
     about = None
     if command.prog == "ndcg preview":
         about = IN_PREVIEW.get(heading)
-    elif heading == SCORING and command.prog != "ndcg explain":
-        about = "options that you do not set follow the convention"
     return command.add_argument_group(heading, about)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ..scores.documents import documents
@@ -33,7 +34,7 @@ def lowest_queries(
     # The ranks of documents are the same for all measures.
     options = {**sides.shared, "k": k}
     options.pop("measures", None)
-    ranked: dict[str, list[Row]] = {query: [] for query in lowest}
+    ranked: defaultdict[str, list[Row]] = defaultdict(list)
     rankings = documents(predictions=sides.runs[run], queries=lowest, **options)
     for row in rankings.to_pylist():
         ranked[row["query"]].append(row)
@@ -74,11 +75,17 @@ def _before(ranked: Sequence[Row], last: float) -> list[Row]:
     return [row for row in ranked if _rank(row) <= last and not _is_relevant(row)]
 
 
+def _number_or(value: float | None, otherwise: str) -> str:
+    if value is None:
+        return otherwise
+    return f"{value}".removesuffix(".0")
+
+
 def _cells(kind: str, kind_rows: Sequence[Row]) -> list[list[str]]:
     cells = []
     for row in kind_rows[:SHOWN_DOCUMENTS]:
-        relevance = "unjudged" if row["relevance"] is None else f"{row['relevance']:g}"
-        rank = "not retrieved" if row["rank"] is None else f"{row['rank']}"
+        relevance = _number_or(row["relevance"], "unjudged")
+        rank = _number_or(row["rank"], "not retrieved")
         if row["rank"] != row["last_rank"]:  # a tie
             rank += f"–{row['last_rank']}"
         cells.append([kind, str(row["document"]), relevance, rank])

@@ -80,6 +80,14 @@ def worst_of(args: Namespace, default: int) -> int | None:
     return whole("--worst", args.worst, 0)
 
 
+def only_cutoff(cutoffs: Sequence[int | None], reason: str) -> int | None:
+    """Return the cutoff of a command that takes one."""
+    k, *others = cutoffs
+    if others:
+        raise ValueError(f"-k must be one cutoff, since {reason}")
+    return k
+
+
 def save_plot(plot: Callable[[], Any], path: str | None) -> None:
     """Save the figure that a function returns, if the user asked for it."""
     if not path:

@@ -36,15 +36,17 @@ def with_threshold(listing: Listing, args: Namespace, report: Report, least: flo
     The mean decides, without a test; its interval is that of `ndcg score`.
     """
     run, level = listing.whole["run"], level_text(args.confidence)
-    rows = [_row(name, score, report, least, level) for name, score in report.scores.items()]
-    too_low = [row for row in rows if row["too_low"]]
-    low = [f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in too_low]
+    rows = []
     table = [["measure", "queries", run, level, "verdict"]]
-    for row in rows:
+    for name, score in report.scores.items():
+        row = _row(name, score, report, least, level)
+        rows.append(row)
         counted = counted_text(row["queries"], report.counts["queries"])
         mean = number_text(row["run"], args.places)
         interval = interval_text(row["low"], row["high"], args.places)
-        table.append([row["measure"], counted, mean, interval, _relation(row)])
+        table.append([name, counted, mean, interval, _relation(row)])
+    too_low = [row for row in rows if row["too_low"]]
+    low = [f"{row['measure']} of {run} is {_mean_in_words(row, least, level)}" for row in too_low]
     summary = f"High enough: no mean of {run} is below {_digits(least)}."
     if low:
         summary = f"Too low: {'; '.join(low)}, below {_digits(least)}."
