@@ -66,15 +66,12 @@ def _lists(text: str) -> Lists:
 
 def _values(text: str) -> Lists:
     """Return the values of JSON or Python: a mapping of them, or two, one after the other."""
-    value = _read(text)
-    if isinstance(value, tuple):
-        if all(map(_is_side, value)) and len(value) == 2:
-            return dict(zip(NAMES, value, strict=False))
-        # Python with a comma at the end of the first line
-        value = value[0]
-    if not isinstance(value, dict):
+    values = _read(text)
+    if len(values) == 2 and all(map(_is_side, values)):
+        return dict(zip(NAMES, values, strict=True))
+    if not isinstance(values[0], dict):
         raise ValueError("has no list or mapping of predictions and references")
-    return value
+    return values[0]
 
 
 def _is_side(value: Any) -> bool:
@@ -84,16 +81,18 @@ def _is_side(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _read(text: str) -> Any:
+def _read(text: str) -> list[Any]:
+    """Return one value, or several, one after the other."""
     try:
         value, end = json.JSONDecoder().raw_decode(text)
         if text[end:].strip():
-            return value, json.loads(text[end:])
-        return value
+            return [value, json.loads(text[end:])]
+        return [value]
     except json.JSONDecodeError as error:
         try:
-            # lines become a tuple, so that two values on two lines are a pair
-            return ast.literal_eval(", ".join(text.splitlines()))
+            # a value may be on a line of its own
+            values: list[Any] = ast.literal_eval(f"[{', '.join(text.splitlines())}]")
+            return values
         except (SyntaxError, ValueError, MemoryError):
             raise error from None
 

@@ -249,7 +249,7 @@ def _answer(function: Callable[[Any], Any], relevance: "Tensor") -> "Tensor | No
             return None
         if type(answer) is not type(labels):
             return None
-        if answer.shape != labels.shape or answer.device != labels.device:
+        if (answer.shape, answer.device) != (labels.shape, labels.device):
             return None
     if answer.is_complex():
         return None
