@@ -1393,15 +1393,11 @@ class Labels(NamedTuple):
         >>> Labels((("a|b", 0.0), ("relevant", 1.5))).signature
         'a%7Cb=0,relevant=1.5'
         """
-        labels = [label for label, _ in self.gains]
-        gains = [_measure_labels_plain(gain) for _, gain in self.gains]
-        if labels == [*range(len(labels))]:  # as a list of gains
-            return ",".join(gains)
         parts = []
-        for label, gain in zip(labels, gains, strict=True):
+        for label, gain in self.gains:
             name = label if isinstance(label, str) else _measure_labels_plain(label)
             escaped = re.sub(r"[|:,=%+]", lambda match: f"%{ord(match[0]):02X}", name)
-            parts.append(f"{escaped}={gain}")
+            parts.append(f"{escaped}={_measure_labels_plain(gain)}")
         return ",".join(parts)
 
 
@@ -13806,7 +13802,7 @@ def _measure_tensors_answer(function: Callable[[Any], Any], relevance: "Tensor")
             return None
         if type(answer) is not type(labels):
             return None
-        if answer.shape != labels.shape or answer.device != labels.device:
+        if (answer.shape, answer.device) != (labels.shape, labels.device):
             return None
     if answer.is_complex():
         return None

@@ -37,6 +37,8 @@ MOST_FILES = 24
 TOGETHER = {"bytes": 100_000_000, "rows": 2_500_000}  # at most in all files
 SAYS_JUDGMENTS = re.compile(r"(?i)qrel|judg|gold|truth|label|rating|relevance|reference")
 ENDING = re.compile(r"(?i)(?<=.)(\.(trec|run|txt|csv|tsv|parquet|jsonl?))?(\.(gz|zst))?$")
+LONG_BEGINNING = 16  # characters of names
+WORD = re.compile(r"[^\W\d_]")
 # with an order the metric does not warn of scores that seem to be distances
 AS_RUN = {"duplicates": "best", "score_order": "descending"}
 OFFERS = {  # against an error that names an option
@@ -213,10 +215,11 @@ def files_of(address: Address) -> list[File]:
     roles = roles_of(paths, address.chosen)
     with_run = [path.name for path in paths if roles[path.name] in ("run", "batch")]
     names = run_names(with_run)
+    beginning = common_beginning(names)
     name_of_run = dict(zip(with_run, names, strict=True))
     files = []
     for path in paths:
-        run = name_of_run.get(path.name, "")
+        run = name_of_run.get(path.name, "").removeprefix(beginning)
         files.append(File(path.name, str(path), roles[path.name], run))
     return files
 
@@ -336,3 +339,22 @@ def run_names(files: Sequence[str]) -> list[str]:
             name, number = f"{stem} ({number})", number + 1
         names.append(name)
     return names
+
+
+def common_beginning(names: Sequence[str]) -> str:
+    """Return what long names begin with, up to a place after which all have a word.
+
+    >>> common_beginning(["trec-dl-2019-bm25-v1", "trec-dl-2019-bm25-v2"])
+    'trec-dl-2019-bm25-'
+    >>> common_beginning(["a-bm25", "a-dense"])
+    ''
+    """
+    if len(names) < 2:
+        return ""
+    fitting = ""
+    common = os.path.commonprefix(names)  # noqa: RUF071  # of texts, not of paths
+    for mark in re.finditer(r"[-_. ]", common):
+        leaves_words = all(WORD.search(name, mark.end()) for name in names)
+        if mark.end() >= LONG_BEGINNING and leaves_words:
+            fitting = common[: mark.end()]
+    return fitting

@@ -192,6 +192,12 @@ def test_runs_are_named_by_their_files_each_by_a_name_of_its_own() -> None:
     assert run_names(files_) == ["bm25", "bm25 (2)", "bm25 (3)", ".run", "bm25 (4)", "v1.2"]
 
 
+def test_the_long_beginning_of_all_names_is_left_out() -> None:
+    begin = "msmarco-dev-small-bge-base-en-v1.5-"
+    page = send(**{"qrels.txt": QRELS, f"{begin}x.run": X, f"{begin}y.run": Y})
+    assert chips(page) == ["x", "y"]
+
+
 def test_a_long_name_is_cut_to_what_a_file_system_takes() -> None:
     page = send(**{"qrels.txt": QRELS, f"{'検索' * 120}.run": X})
     (chip,) = chips(page)
