@@ -97,7 +97,7 @@ def mean_of_slices(
         scores = [slices[value].scores[name] for value in named]
         counted = [samples[value][name] for value in named if slices[value].scores[name].queries]
         interval = NO_INTERVAL
-        if counted and min(len(sample.weight) for sample in counted) > 1:
+        if min((len(sample.weight) for sample in counted), default=0) > 1:
             greatest = greatest_value(name)
             (interval,) = combine(counted, greatest=greatest, confidence=confidence)
         means[name] = mean_of_scores(name, scores, interval)
@@ -106,11 +106,12 @@ def mean_of_slices(
 
 def mean_of_scores(name: str, scores: Sequence[Score], interval: Interval) -> Score:
     """Return the mean of scores that have a value, all of which count the same."""
-    counted = [score for score in scores if score.queries]
-    if not counted:
+    rows = np.array(scores)
+    counted = rows[rows[:, -1] > 0]  # by the number of queries
+    if not len(counted):
         return scores[0]
     # A score of arrays, with an element for every slice.
-    figures: Any = Score(*np.array(counted).T.copy())
+    figures: Any = Score(*counted.T.copy())
     value = mean(name, figures.value)
     orders = np.stack([figures.worst, figures.best, figures.random_order], axis=1)
     worst, best, random_order = orders.mean(axis=0).tolist()

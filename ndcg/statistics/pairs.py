@@ -14,8 +14,8 @@ from ..show.tables import count_text, interval_text, number_text, p_text
 from .significance import ROUNDING, holm, scipy_special
 
 SIGNIFICANT = 0.05  # the corrected p-value below which a difference is marked
-# Columns of tables that also have one for every system, so that no system can have these names.
-COLUMNS = {"query", "difference"}
+# Columns of tables that also have one for every system: no system can have these names, or none.
+COLUMNS = {"query", "difference", ""}
 
 
 class Testing(NamedTuple):
@@ -76,8 +76,8 @@ class Testing(NamedTuple):
         In `pairs`, `low_holm` and `high_holm` are the bounds of a difference. `confidence` is that
         of `low` and `high`.
         """
-        # The fields from `difference` to `p_t`.
-        figures = np.array([pair[3:13] for pair in pairs]).reshape(-1, 10).T
+        # The fields from `difference` to `p_t`; there may be no pairs.
+        figures = np.array([*zip(*pairs, strict=True)][3:13]).reshape(10, -1)
         *_, p, _, p_t = figures
         p_holm = self.holm(pairs, p)
         p_t_holm = self.holm(pairs, p_t)
@@ -299,8 +299,7 @@ def system_names(
     if len(systems) < 2:
         raise ValueError(f"{problem}; got {len(systems)}")
     for name in systems:
-        is_text = isinstance(name, str) and name != "" and name.isprintable()
-        if not is_text or name in COLUMNS:
+        if not isinstance(name, str) or not name.isprintable() or name in COLUMNS:
             raise ValueError(
                 f"{argument}: a name must be a string of printable characters, other than "
                 f'"query" and "difference"; got {shown(name)}'

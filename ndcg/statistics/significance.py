@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..measure.messages import InputError, missing_library
 from ..measure.ties import Array, Floats, Mask
@@ -109,28 +110,27 @@ class Sample:
     scale: float
 
     @classmethod
-    def of(
-        cls, values: Floats, weight: Floats | None = None, pairs: Sequence[tuple[int, int]] = ()
-    ) -> "Sample":
+    def of(cls, values: Floats, weight: Floats | None = None, pairs: ArrayLike = ()) -> "Sample":
         """Return the sample without queries of weight 0 or without a value: nan in all rows.
 
-        With pairs, it is an error if fewer than two queries count.
+        `pairs` are the rows of a pair, of the next pair, and so on. With pairs, it is an error if
+        fewer than two queries count.
         """
         scipy_special()
         if weight is None:
             weight = np.ones(values.shape[1])
         counted = ~np.isnan(values[0]) & (weight > 0)
-        if not counted.all():
-            # So every row is contiguous, and summed as it is alone.
-            values = np.compress(counted, values, axis=1)
-            weight = weight[counted]
+        # So every row is contiguous, and summed as it is alone.
+        values = np.compress(counted, values, axis=1)
+        weight = weight[counted]
         weight = weight / weight.max(initial=0)
-        if pairs and len(weight) < 2:
+        both = np.array(pairs, np.intp).reshape(-1, 2).T
+        if both.size and len(weight) < 2:
             raise InputError(
                 f"a comparison needs at least two queries that have a value; got {len(weight)}"
             )
         scale = power_of_two(np.abs(values).max(initial=0))
-        return cls(values / scale, weight, np.array(pairs, np.intp).reshape(-1, 2).T, scale)
+        return cls(values / scale, weight, both, scale)
 
     @cached_property
     def by_query(self) -> Floats:
@@ -349,9 +349,8 @@ def _exact_p(shares: Floats, two_sided: bool) -> float:
     other.sort()
     least = total - ROUNDING * (one[-1] + other[-1])
     as_great = one.size * other.size - int(other.searchsorted(least - one).sum())
-    if two_sided:
-        # By symmetry, as many are as far below 0.
-        as_great *= 2
+    # By symmetry, as many are as far below 0.
+    as_great *= 1 + two_sided
     return min(1.0, as_great / 2.0 ** len(shares))
 
 
@@ -446,12 +445,10 @@ def _t_tests(shares: Floats, two_sided: bool) -> list[float]:
 
 def t_test(beyond: float, error: float, freedom: float, two_sided: bool) -> float:
     """Return the p-value of a difference by Student's t, from `distance_beyond` and its error."""
+    distance = abs(beyond) if two_sided else beyond
     if error:
-        t = beyond / error
-        tail = -abs(t) if two_sided else -t
-        return (1 + two_sided) * float(scipy_special().stdtr(freedom, tail))
-    is_beyond = beyond > 0 or (two_sided and beyond < 0)
-    return 0.0 if is_beyond else 1.0
+        return (1 + two_sided) * float(scipy_special().stdtr(freedom, -distance / error))
+    return 0.0 if distance > 0 else 1.0
 
 
 def distance_beyond(difference: Any, alternative: str, margin: float) -> Any:
